@@ -944,13 +944,19 @@ public final class RdmaConnection implements AutoCloseable {
    * connection is closed, or is being closed.
    *
    * @return a future that completes when the connection is closed and the program has got all
-   *     notifications, where {@link NodeConfig#handlers} says
+   *     notifications, in the thread or the executor that {@link NodeConfig#handlers} chooses
    */
   public CompletableFuture<Void> closeAsync() {
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    var unused = link.closing().closeSoon().thenRun(() -> hasClosed(closed));
+    return closed;
+  }
+
+  /** Refers to this, which would be reported as a leak if it were collected before. */
+  private void hasClosed(CompletableFuture<Void> closed) {
     try {
-      return copy(link.closing().closeSoon());
+      closed.complete(null);
     } finally {
-      // If this were collected just before the end of the close, it would be reported as a leak.
       Reference.reachabilityFence(this);
     }
   }

@@ -3,6 +3,7 @@ package org.rdma4j.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -193,6 +194,35 @@ final class LoopTest {
   }
 
   @Test
+  void aConnectionThatIsBeingClosedIsNotCollectedAndSoNotReportedAsALeak() throws Exception {
+    // The close waits as long as this side receives nothing, and no handler refers to the client.
+    CompletableFuture<RdmaConnection> accepted = new CompletableFuture<>();
+    server.onAccept(accepted::complete);
+    WeakReference<RdmaConnection> closing = closeOneThatIsNotReferredTo(accepted);
+    for (int i = 0; i < 5; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    assertThat(closing.get()).isNotNull();
+    accepted.join().resumeReceiving();
+    driveUntil(() -> accepted.join().ended().isDone());
+  }
+
+  private WeakReference<RdmaConnection> closeOneThatIsNotReferredTo(
+      CompletableFuture<RdmaConnection> accepted) throws Exception {
+    CompletableFuture<RdmaConnection> connected =
+        loop.node().connectAsync(server.localAddress(), PATIENCE);
+    driveUntil(() -> connected.isDone() && accepted.isDone());
+    accepted.join().onMessageBytes(bytes -> {});
+    accepted.join().pauseReceiving();
+    for (int i = 0; i < 2 * NodeConfig.DEFAULT.receives(); i++) {
+      connected.join().sendAsync(ByteBuffer.allocate(5000), 0, (token, failure) -> {});
+    }
+    var unused = connected.join().closeAsync();
+    return new WeakReference<>(connected.join());
+  }
+
+  @Test
   void aPeerThatTheProgramRejectsGetsTheReason() throws Exception {
     server.onConnect(
         incoming ->
@@ -228,7 +258,7 @@ final class LoopTest {
         loop.node().connectAsync(server.localAddress(), PATIENCE);
     driveUntil(connecting::isDone);
     assertThatThrownBy(() -> connecting.get(1, TimeUnit.SECONDS))
-        .hasStackTraceContaining("the server could not decide over it");
+        .hasStackTraceContaining("the server failed to decide whether to accept it");
   }
 
   @Test
@@ -270,7 +300,8 @@ final class LoopTest {
         .hasStackTraceContaining("as many peers wait to be accepted as the backlog allows, 1");
     driveUntil(first::isDone);
     assertThatThrownBy(() -> first.get(1, TimeUnit.SECONDS))
-        .hasStackTraceContaining("did not decide over it within NodeConfig.handshakeTimeout");
+        .hasStackTraceContaining(
+            "did not decide whether to accept it within NodeConfig.handshakeTimeout");
 
     server.onConnect(
         incoming -> {
