@@ -26,10 +26,11 @@ final class DeliveryReports {
 
   private volatile boolean endDelivered;
 
-  // What follows is guarded by this.
-
-  /** The question of the peer that was not answered yet. */
-  private @Nullable IncomingRequest question;
+  /**
+   * The question of the peer that was not answered yet. This guards it and what it asks for; it is
+   * read without that for each message, of which most find no question.
+   */
+  private volatile @Nullable IncomingRequest question;
 
   private long wanted;
 
@@ -111,8 +112,17 @@ final class DeliveryReports {
     report(delivered, ended);
   }
 
-  /** Answers the question of the peer, if all that it asks for has come. */
-  synchronized void report(long delivered, boolean ended) {
+  /**
+   * Answers the question of the peer, if all that it asks for has come. The caller lets no question
+   * come meanwhile.
+   */
+  void report(long delivered, boolean ended) {
+    if (question != null) {
+      answerIfDelivered(delivered, ended);
+    }
+  }
+
+  private synchronized void answerIfDelivered(long delivered, boolean ended) {
     IncomingRequest request = question;
     if (request != null && Messages.isDelivered(wanted, delivered, ended)) {
       question = null;
