@@ -390,19 +390,24 @@ final class ChannelResumeTest {
     assertThat(UpgradeTest.readOne(client)).isEqualTo(-1);
   }
 
+  /** Lets a direction move to RDMA while the bytes 1, 2, 3 have come over TCP and were not read. */
+  private void upgradeBehindThreeBytes(SocketChannel writes, SocketChannel reads) throws Exception {
+    // The proof needs that these, and none behind them, were read.
+    exchange(writes, reads, Proof.RECORDED);
+    writes.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+    UpgradeTest.await(
+        () ->
+            upgradeOf(reads).tcpBytes() == 3
+                && upgradeOf(reads).isOffsetSeen()
+                && UpgradeTest.isMoved(writes));
+  }
+
   @RepeatedTest(5)
   void bytesThatCameBeforeTheUpgradeAreReadFirst() throws Exception {
     try (SocketChannel writes = clients.openSocketChannel()) {
       writes.connect(listener.getLocalAddress());
       try (SocketChannel reads = listener.accept()) {
-        // The proof needs that these, and none behind them, were read.
-        exchange(writes, reads, Proof.RECORDED);
-        writes.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
-        UpgradeTest.await(
-            () ->
-                upgradeOf(reads).tcpBytes() == 3
-                    && upgradeOf(reads).isOffsetSeen()
-                    && UpgradeTest.isMoved(writes));
+        upgradeBehindThreeBytes(writes, reads);
         writes.write(ByteBuffer.wrap(new byte[] {4, 5}));
         cut(random.nextBoolean() ? writes : reads);
         UpgradeTest.await(() -> clients.statistics().resumed() == 1 && isResuming(reads));
@@ -420,13 +425,7 @@ final class ChannelResumeTest {
     try (SocketChannel writes = clients.openSocketChannel()) {
       writes.connect(listener.getLocalAddress());
       try (SocketChannel reads = listener.accept()) {
-        exchange(writes, reads, Proof.RECORDED);
-        writes.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
-        UpgradeTest.await(
-            () ->
-                upgradeOf(reads).tcpBytes() == 3
-                    && upgradeOf(reads).isOffsetSeen()
-                    && UpgradeTest.isMoved(writes));
+        upgradeBehindThreeBytes(writes, reads);
         reads.shutdownInput();
         assertThat(UpgradeTest.readOne(reads)).isEqualTo(-1);
         writes.write(ByteBuffer.wrap(new byte[] {4}));
