@@ -273,18 +273,20 @@ final class ChannelComparisons {
   private double storm(SelectorProvider provider) throws IOException {
     List<SocketChannel> channels = new ArrayList<>();
     ByteBuffer bytes = ByteBuffer.allocateDirect(STORM_BYTES);
-    long begin = System.nanoTime();
-    for (int i = 0; i < MANY; i++) {
-      SocketChannel channel = openToTcp(provider, ChannelPeer.SELECT);
-      channels.add(channel);
-      channel.write(bytes.clear());
-      ChannelRates.read(channel, bytes, STORM_BYTES);
+    try {
+      long begin = System.nanoTime();
+      for (int i = 0; i < MANY; i++) {
+        SocketChannel channel = openToTcp(provider, ChannelPeer.SELECT);
+        channels.add(channel);
+        channel.write(bytes.clear());
+        ChannelRates.read(channel, bytes, STORM_BYTES);
+      }
+      return (System.nanoTime() - begin) / 1e6;
+    } finally {
+      for (SocketChannel each : channels) {
+        each.close();
+      }
     }
-    double millis = (System.nanoTime() - begin) / 1e6;
-    for (SocketChannel each : channels) {
-      each.close();
-    }
-    return millis;
   }
 
   /** The connection only asks the peer for its compilers. */

@@ -17,11 +17,19 @@ final class LoopServer implements AutoCloseable {
   private int next;
 
   LoopServer(InetSocketAddress address, int loops) {
-    for (int i = 0; i < loops; i++) {
-      workers.add(new Worker(i));
+    boolean bound = false;
+    try {
+      for (int i = 0; i < loops; i++) {
+        workers.add(new Worker(i));
+      }
+      server = workers.getFirst().loop().node().bind(address);
+      bound = true;
+    } finally {
+      if (!bound) {
+        workers.forEach(Worker::end);
+      }
     }
-    server = workers.getFirst().loop().node().bind(address);
-    // Decides over each peer before its connection is set up. incoming.reject("...") would make the
+    // Called before the connection of a peer is set up. incoming.reject("...") would make the
     // connect of the peer fail, with that reason.
     server.onConnect(incoming -> workers.get(next++ % workers.size()).accept(incoming));
   }

@@ -20,11 +20,14 @@ final class Worker {
 
   static final int TICK_BYTES = 4096;
 
-  /** What the ticks that a client has not taken may hold of the node's memory. */
+  /** The most memory that the ticks for a slow client may hold, in bytes. */
   private static final long MOST_BYTES = 64 << 10;
 
   /** How long clients have to ask their last questions when the server ends. */
   private static final Duration GRACE = Duration.ofSeconds(5);
+
+  /** More than the connections that are still open then need. */
+  private static final Duration LAST_CLOSES = Duration.ofSeconds(20);
 
   /** What a client gets when the server ends: a message without bytes. */
   private static final ByteBuffer GOODBYE = ByteBuffer.allocate(0);
@@ -126,9 +129,9 @@ final class Worker {
     }
   }
 
-  /** Waits until the loop has ended. */
+  /** Waits until the loop has ended: not for longer than it needs to close its connections. */
   void await() throws InterruptedException {
-    thread.join();
+    thread.join(GRACE.plus(LAST_CLOSES));
   }
 
   /** Returns how many ticks slow clients have missed, when the loop has ended. */
