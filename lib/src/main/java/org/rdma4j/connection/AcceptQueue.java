@@ -65,7 +65,7 @@ final class AcceptQueue {
     }
   }
 
-  /** Ends the waits of threads, and returns the connections that the program has not taken. */
+  /** Ends the waits of threads, and returns the connections that are still in the queue. */
   List<Link> close() {
     lock.lock();
     try {

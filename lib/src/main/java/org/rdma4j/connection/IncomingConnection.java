@@ -62,9 +62,12 @@ public final class IncomingConnection {
   /**
    * Accepts the connection with the node of the server.
    *
-   * @return a future that completes with the connection, ready to send, where {@link
-   *     NodeConfig#handlers} says; and that completes exceptionally if there is no room for it, or
-   *     the peer does not finish its part. If the program cancels it, no connection is left
+   * <p>{@code rdma_create_qp}, {@code rdma_accept}.
+   *
+   * @return a future that completes with the connection, ready to send, in the thread or the
+   *     executor that {@link NodeConfig#handlers} chooses; and that completes exceptionally if
+   *     there is no room for it, or the peer does not finish its part. If the program cancels it,
+   *     no connection is left
    * @throws IllegalStateException if it was accepted or rejected
    */
   public CompletableFuture<RdmaConnection> accept() {
@@ -73,11 +76,12 @@ public final class IncomingConnection {
 
   /**
    * Accepts the connection with a node that need not be that of the server. The connection is one
-   * of that node: its buffers, its limits and its threads serve it.
+   * of that node: its buffers, its limits and its threads serve it. {@code rdma_migrate_id}, {@code
+   * rdma_create_qp}, {@code rdma_accept}.
    *
    * @param node the node of the connection
-   * @return a future as that of {@link #accept()}, which completes where the handlers of that node
-   *     run
+   * @return a future like that of {@link #accept()}, which completes in the thread or the executor
+   *     in which the handlers of that node run
    * @throws IllegalStateException if it was accepted or rejected
    */
   public CompletableFuture<RdmaConnection> accept(RdmaNode node) {
@@ -89,7 +93,7 @@ public final class IncomingConnection {
    * several loops.
    *
    * @param loop the node of the connection
-   * @return a future as that of {@link #accept()}, which completes in the thread that drives that
+   * @return a future like that of {@link #accept()}, which completes in the thread that drives that
    *     node
    * @throws IllegalStateException if it was accepted or rejected
    */
@@ -99,7 +103,7 @@ public final class IncomingConnection {
 
   /**
    * Rejects the connection: the connect of the peer fails with {@link
-   * org.rdma4j.ConnectionException.Reason#REFUSED} and this reason.
+   * org.rdma4j.ConnectionException.Reason#REFUSED} and this reason. {@code rdma_reject}.
    *
    * @param reason the reason, of which the peer gets the first 148 characters; it gets a question
    *     mark for each that is not ASCII

@@ -57,7 +57,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   private final ReentrantLock lock = new ReentrantLock();
   private final Deque<Handshake> handshakes = new ArrayDeque<>();
 
-  /** The peers over which the program has not decided. */
+  /** The peers that the program has neither accepted nor rejected. */
   private final Set<IncomingConnection> undecided = new LinkedHashSet<>();
 
   private volatile @Nullable Consumer<IncomingConnection> connectHandler;
@@ -215,17 +215,18 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     }
   }
 
-  /** Lets the program decide over a peer, now or later. Runs user code. */
+  /** Lets the program accept or reject a peer, now or later. Runs user code. */
   private void decide(Consumer<IncomingConnection> handler, IncomingConnection incoming) {
     try {
       handler.accept(incoming);
     } catch (Throwable thrown) {
       node.log(Level.WARNING, "the handler of " + incoming + " threw an exception", thrown);
-      rejectIfUndecided(incoming, Refusal.PROGRAM, "the server could not decide over it");
+      rejectIfUndecided(
+          incoming, Refusal.PROGRAM, "the server failed to decide whether to accept it");
     }
   }
 
-  /** Accepts a peer over which the program has decided. */
+  /** Accepts a peer for the program. */
   CompletableFuture<RdmaConnection> accept(IncomingConnection incoming, NodeState home) {
     decided(incoming);
     CompletableFuture<RdmaConnection> outcome = new CompletableFuture<>();
@@ -233,7 +234,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     return outcome;
   }
 
-  /** Rejects a peer over which the program has decided. */
+  /** Rejects a peer for the program. */
   void reject(IncomingConnection incoming, String reason) {
     Objects.requireNonNull(reason, "reason");
     decided(incoming);
@@ -469,7 +470,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       rejectIfUndecided(
           each,
           Refusal.HANDSHAKE,
-          "the server did not decide over it within NodeConfig.handshakeTimeout, "
+          "the server did not decide whether to accept it within NodeConfig.handshakeTimeout, "
               + TimeText.of(timeout));
     }
   }
@@ -488,7 +489,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
         });
   }
 
-  /** Lets the program decide over each peer that connects. */
+  /** Lets the program accept or reject each peer that connects. */
   void handleConnects(Consumer<IncomingConnection> handler) {
     connectHandler = handler;
   }

@@ -59,7 +59,8 @@ import org.rdma4j.platform.Range;
  *     their handshake, the oldest of these is dropped. 0 for any number; default 1024
  * @param handshakeTimeout the time that a peer has for its part of a new connection: to confirm
  *     that the server has accepted it, and to send the first message if its network wants that from
- *     the client. Then the connection ends, and what it took is free; default 5 s
+ *     the client. Then the connection ends, and what it took is free. A server that chooses its
+ *     peers with {@link RdmaServer#onConnect} has as long to decide; default 5 s
  * @param progressTimeout the time after which the connection breaks if nothing of a message longer
  *     than {@code bufferBytes} arrives that the peer has begun to send; zero for never; default 30
  *     s. Long messages that wait because others have all memory are not late

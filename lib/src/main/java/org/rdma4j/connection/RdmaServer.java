@@ -164,10 +164,10 @@ public final class RdmaServer implements AutoCloseable {
   }
 
   /**
-   * Lets a handler decide over each peer that connects from now on, before anything is set up for
-   * it: whether the connection is accepted, with which node, and why not. A connection that it
-   * accepts goes to the future of {@link IncomingConnection#accept()}, and not to {@link #accept}
-   * or {@link #onAccept}.
+   * Lets a handler accept or reject each peer that connects from now on, before anything is set up
+   * for it; if it accepts the peer, the handler chooses the node of the connection. {@code
+   * rdma_accept}, {@code rdma_reject}. A connection that it accepts goes to the future of {@link
+   * IncomingConnection#accept()}, and not to {@link #accept} or {@link #onAccept}.
    *
    * {@snippet :
    * server.onConnect(

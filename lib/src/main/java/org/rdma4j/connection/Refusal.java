@@ -17,6 +17,6 @@ public enum Refusal {
   /** The program has rejected it, or was closed: {@link IncomingConnection#reject}. */
   PROGRAM,
 
-  /** It did not finish its part of the handshake, or the program did not decide over it. */
+  /** It did not finish its part of the handshake, or the program did not decide in time. */
   HANDSHAKE
 }

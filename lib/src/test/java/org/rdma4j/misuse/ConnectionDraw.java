@@ -171,7 +171,7 @@ final class ConnectionDraw {
     };
   }
 
-  /** Decides over a peer: now, later, or never. */
+  /** Accepts or rejects a peer: now, later, or never. */
   Consumer<IncomingConnection> connectHandler(Draw d) {
     int kind = d.random.nextInt(8);
     RdmaNode node = d.any(nodes);

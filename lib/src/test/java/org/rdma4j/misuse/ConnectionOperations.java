@@ -194,7 +194,7 @@ final class ConnectionOperations {
     d.add(d.objects.regions, memory.region(d.any(d.connections.connections)));
   }
 
-  /** Connects to a server that decides over its peers, of which no others know. */
+  /** Connects to a server that no other code knows, and that chooses its peers. */
   private static void decide(Draw d) throws Exception {
     try (RdmaServer server = d.any(d.connections.nodes).bind(d.connections.anyPort())) {
       server.onConnect(d.connections.connectHandler(d));

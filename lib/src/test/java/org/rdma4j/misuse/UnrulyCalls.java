@@ -321,7 +321,7 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         });
   }
 
-  /** What a program decides over a peer. */
+  /** What a program does with a peer that connects. */
   private interface Deciding {
     CompletableFuture<RdmaConnection> begin(IncomingConnection incoming);
   }
@@ -365,7 +365,7 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         });
   }
 
-  /** Connects to a new server that decides over its peers. */
+  /** Connects to a new server that chooses its peers. */
   private void connectTo(Random random, Consumer<IncomingConnection> handler) throws Exception {
     UnrulyObjects.Member member = objects.member(random);
     RdmaServer server = member.node.bind(objects.anyPort());

@@ -258,8 +258,8 @@ public final class Handover {
   }
 
   /**
-   * Returns whether no claim is granted. A client that claims again has not used a grant whose
-   * confirmation never came.
+   * Returns whether a claim may be checked: there was none, or the client of an earlier one never
+   * confirmed its grant. As this client claims again, it has not used that grant.
    */
   private boolean mayBeClaimed() {
     return link == Link.NONE || (link == Link.BROKEN && !joined);
@@ -350,7 +350,7 @@ public final class Handover {
   /**
    * Returns whether the connection is upgraded.
    *
-   * @return whether this side has joined the RDMA connection, and it has not ended
+   * @return whether this side has joined the RDMA connection, and that connection has not ended
    */
   public boolean isUpgraded() {
     return link == Link.JOINED;
