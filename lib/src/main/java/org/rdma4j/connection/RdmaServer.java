@@ -74,7 +74,8 @@ public final class RdmaServer implements AutoCloseable {
       } else {
         node.prepareAll();
       }
-      id.listen(backlog);
+      // More than the backlog, because the kernel rejects without a reason and uncounted.
+      id.listen(Math.max(backlog, DEFAULT_BACKLOG));
       done = true;
       return new RdmaServer(listening);
     } finally {
