@@ -2,7 +2,6 @@
 #pragma once
 #include "../sim.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define MAX_SEGS 64
 #define GRH_BYTES 40
 

@@ -170,7 +170,11 @@ void link_timer(struct cm_id *id);
 
 /* messages.c */
 void message_send(const struct message *m);
+void message_release(struct message *m);
 void messages_deliver(void);
+
+/* disorder.c */
+bool keep_back(struct message *m);
 
 /* arrivals.c */
 void message_arrived(const struct message *m);
@@ -178,6 +182,7 @@ void message_arrived(const struct message *m);
 /* timers.c */
 void timer_start(struct cm_id *id, uint64_t ms);
 void timer_stop(struct cm_id *id);
+void timers_expire(void);
 
 /* queries.c */
 int cm_query(struct cm_id *id, const struct rdma_ucm_query *q, size_t size);

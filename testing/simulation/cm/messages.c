@@ -7,13 +7,20 @@
 
 static struct message *first, **last = &first;
 
+/* Deliver what was sent, or what was kept back until now. The message belongs to the queue from then on. */
+void message_release(struct message *m)
+{
+	m->next = NULL;
+	*last = m;
+	last = &m->next;
+}
+
 void message_send(const struct message *m)
 {
 	struct message *copy = malloc(sizeof(*copy));
 	*copy = *m;
-	copy->next = NULL;
-	*last = copy;
-	last = &copy->next;
+	if (!keep_back(copy))
+		message_release(copy);
 }
 
 static bool asks(const struct message *m)

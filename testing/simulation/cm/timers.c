@@ -85,3 +85,13 @@ void timer_stop(struct cm_id *id)
 	if (was_first)
 		publish();
 }
+
+/* Lets all times be over that run now, and those that start because of that. The lock is held. */
+void timers_expire(void)
+{
+	while (first) {
+		struct cm_id *id = first;
+		timer_stop(id);
+		link_timer(id);
+	}
+}

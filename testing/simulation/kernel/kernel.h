@@ -2,7 +2,6 @@
 #pragma once
 #include "../sim.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define DEVICE_FILE "/dev/infiniband/uverbs0"
 #define EFA_FILE "/dev/infiniband/uverbs1"
 #define CM_FILE "/dev/infiniband/rdma_cm"

@@ -480,6 +480,41 @@ static void groups(void)
 	drop(&b);
 }
 
+/* Messages that are kept back arrive, or are lost, as the test says; who waits for a lost one gives up when it is told to. */
+static void disorder(void)
+{
+	void (*keep_messages)(bool) = simulation("mlx5sim_keep_messages");
+	int (*kept_messages)(void) = simulation("mlx5sim_kept_messages");
+	bool (*arrive)(int, bool) = simulation("mlx5sim_message");
+	void (*expire)(void) = simulation("mlx5sim_expire");
+	void (*remove)(void) = simulation("mlx5sim_remove");
+	struct rdma_cm_id *l = listener(RDMA_PS_TCP, ADDRESS, 5);
+	struct rdma_conn_param p = asked;
+	struct rdma_cm_event *e;
+	struct side a, b;
+	make(&a, resolved(RDMA_PS_TCP, ADDRESS, ntohs(rdma_get_src_port(l))));
+	keep_messages(true);
+	CHECK(!rdma_connect(a.id, &p));
+	CHECK(is_quiet(channel, 20) && kept_messages() == 1);
+	CHECK(arrive(0, false) && !arrive(0, false));
+	e = next(channel, RDMA_CM_EVENT_CONNECT_REQUEST, NULL);
+	make(&b, e->id);
+	CHECK(!rdma_ack_cm_event(e));
+	p = answered;
+	CHECK(!rdma_accept(b.id, &p));
+	CHECK(arrive(0, true) && !kept_messages() && is_quiet(channel, 20));
+	keep_messages(false);
+	expire();
+	e = next(channel, RDMA_CM_EVENT_UNREACHABLE, NULL);
+	CHECK(e->status == -ETIMEDOUT && !rdma_ack_cm_event(e));
+	expect(RDMA_CM_EVENT_UNREACHABLE, NULL);
+	drop(&a);
+	drop(&b);
+	remove();
+	expect(RDMA_CM_EVENT_DEVICE_REMOVAL, l);
+	CHECK(!rdma_destroy_id(l));
+}
+
 int main(void)
 {
 	channel = rdma_create_event_channel();
@@ -496,6 +531,7 @@ int main(void)
 	endpoints();
 	lookups();
 	groups();
+	disorder();
 	CHECK(is_quiet(channel, 0));
 	rdma_destroy_event_channel(channel);
 	return result();

@@ -186,4 +186,39 @@ public final class SimulatedAdapter {
   public static void refusePoll(ErrorNumber error) {
     run("mlx5sim_refuse_poll", JAVA_INT, error.value());
   }
+
+  /**
+   * Keeps back the messages of the connection manager from now on, or delivers all that were kept
+   * back, in their order.
+   */
+  public static void keepMessages(boolean keep) {
+    run("mlx5sim_keep_messages", JAVA_BOOLEAN, keep);
+  }
+
+  /** Returns how many messages of the connection manager are kept back. */
+  public static int keptMessages() {
+    return (int) call("mlx5sim_kept_messages", FunctionDescriptor.of(JAVA_INT));
+  }
+
+  /** Delivers a message that is kept back, or loses it; returns whether there is one. */
+  public static boolean message(int index, boolean lose) {
+    var shape = FunctionDescriptor.of(JAVA_BOOLEAN, JAVA_INT, JAVA_BOOLEAN);
+    return (boolean) call("mlx5sim_message", shape, index, lose);
+  }
+
+  /** Lets the connection manager wait no longer for any answer. */
+  public static void expire() {
+    call("mlx5sim_expire", FunctionDescriptor.ofVoid());
+  }
+
+  /** Removes the device for all that is open, and breaks it until it is mended. */
+  public static void remove() {
+    breakDown(true);
+    call("mlx5sim_remove", FunctionDescriptor.ofVoid());
+  }
+
+  /** Lets registrations beyond that many bytes in all fail. */
+  public static void pinLimit(long bytes) {
+    run("mlx5sim_pin_limit", JAVA_LONG, bytes);
+  }
 }
