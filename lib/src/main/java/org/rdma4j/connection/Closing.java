@@ -15,7 +15,9 @@ import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.TimeText;
 import org.rdma4j.recording.EndEvent;
+import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Port;
+import org.rdma4j.verbs.WorkCompletionException;
 import org.rdma4j.verbs.attribute.PortState;
 
 /**
@@ -56,6 +58,9 @@ final class Closing {
 
   /** Whether what follows from a failure was begun. */
   private boolean failureSeen;
+
+  /** Whether the failure is one of sending, so that the peer cannot get the reason at once. */
+  private boolean couldNotSend;
 
   /** When a broken connection is disconnected at the latest; null if that is not to be done. */
   private @Nullable Deadline lastWords;
@@ -249,6 +254,7 @@ final class Closing {
       link.share().node().broken().add(failure.reason());
       reportBreak(failure);
       lastWords = Deadline.after(LAST_WORDS);
+      couldNotSend = isOfSending(failure);
       link.poller().attend();
       disconnectIfDue();
     }
@@ -309,10 +315,21 @@ final class Closing {
   private void disconnectIfDue() {
     Deadline until = lastWords;
     if (until != null
-        && (session.postedCount() == 0 || until.isOver() || !link.share().isUsable())) {
+        && ((session.postedCount() == 0 && !couldNotSend)
+            || until.isOver()
+            || !link.share().isUsable())) {
       lastWords = null;
       link.ending(this::disconnectAndTell);
     }
+  }
+
+  /**
+   * Returns whether the device of this side could not send at all. Soft-RoCE says so of a port that
+   * is going down a moment before the state of the port does, see {@link #isPortUp}.
+   */
+  private static boolean isOfSending(ConnectionException failure) {
+    return failure.getCause() instanceof WorkCompletionException request
+        && request.status() == CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
   }
 
   private void disconnectAndTell() {
