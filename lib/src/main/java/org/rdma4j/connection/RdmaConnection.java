@@ -929,6 +929,10 @@ public final class RdmaConnection implements AutoCloseable {
    */
   @Override
   public void close() {
+    if (link.isHandler()) {
+      var unused = closeAsync();
+      return;
+    }
     try {
       link.closing().close();
     } finally {
