@@ -61,7 +61,9 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   private final Set<IncomingConnection> undecided = new LinkedHashSet<>();
 
   private volatile @Nullable Consumer<IncomingConnection> connectHandler;
-  private volatile @Nullable InetSocketAddress removedAddress;
+
+  /** Kept, because the removal of the device closes the identifier. */
+  private @Nullable InetSocketAddress address;
 
   /** A connection that this side has accepted, until the peer confirms it. */
   private final class Handshake implements CmEvents.Handler {
@@ -147,16 +149,28 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } else if (event instanceof CmEvent.DeviceRemoved) {
       established.fail(
           new ConnectionException(Reason.DEVICE_REMOVED, "accept", ErrorNumber.ENODEV.value()));
-      removedAddress = id.localAddress();
       // The kernel waits for that.
       node.ending(() -> node.events().close(id));
     }
   }
 
+  /**
+   * Listens.
+   *
+   * @param requests how many peers the kernel keeps whose requests were not read yet
+   */
+  void listen(int requests) {
+    id.listen(requests);
+    address = id.localAddress();
+  }
+
   /** Returns the address that it listens on, or has listened on until its device was removed. */
   InetSocketAddress localAddress() {
-    InetSocketAddress former = removedAddress;
-    return former == null || !lifetime.isOpen() ? id.localAddress() : former;
+    InetSocketAddress listening = address;
+    if (listening == null || !lifetime.isOpen()) {
+      throw lifetime.closed();
+    }
+    return listening;
   }
 
   private void answerIfOpen(CmEvent.ConnectRequest request) {

@@ -75,7 +75,7 @@ public final class RdmaServer implements AutoCloseable {
         node.prepareAll();
       }
       // More than the backlog, because the kernel rejects without a reason and uncounted.
-      id.listen(Math.max(backlog, DEFAULT_BACKLOG));
+      listening.listen(Math.max(backlog, DEFAULT_BACKLOG));
       done = true;
       return new RdmaServer(listening);
     } finally {
@@ -117,6 +117,7 @@ public final class RdmaServer implements AutoCloseable {
    *
    * @return the address, with the port that the system chose; the wildcard address of IPv6 if it
    *     listens on all addresses and the system has IPv6
+   * @throws IllegalStateException if the server is closed
    */
   public InetSocketAddress localAddress() {
     return listening.localAddress();
