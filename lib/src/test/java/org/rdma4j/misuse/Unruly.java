@@ -10,10 +10,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import org.rdma4j.RdmaException;
+import org.rdma4j.LoggedFaults;
 import org.rdma4j.Resources;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
@@ -33,13 +30,11 @@ final class Unruly {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final String THREADS = "rdma4j-(poller|connection-manager|close|blocking).*";
 
-  /** What the library logs if something of its own has failed. */
-  private static final List<String> FAILED =
-      List.of(
-          "can no longer be", "a step has failed", "could not be delivered", "could not be closed");
-
   private final Failures failures = new Failures();
-  private final Logger logger = Logger.getLogger("org.rdma4j");
+
+  @SuppressWarnings("UnusedVariable") // It is not collected while this refers to it.
+  private final LoggedFaults logged;
+
   private final BoundedCalls bounded;
   private final long seed;
   private final boolean careless;
@@ -50,20 +45,7 @@ final class Unruly {
     this.careless = careless;
     this.calls = calls;
     this.bounded = new BoundedCalls(failures, slack);
-    logger.setUseParentHandlers(false);
-    logger.addHandler(
-        new Handler() {
-          @Override
-          public void publish(LogRecord entry) {
-            judge(entry);
-          }
-
-          @Override
-          public void flush() {}
-
-          @Override
-          public void close() {}
-        });
+    this.logged = new LoggedFaults(!careless, failures::add);
     Thread.setDefaultUncaughtExceptionHandler(
         (thread, thrown) -> failures.add(thread + " has ended", thrown));
   }
@@ -87,34 +69,6 @@ final class Unruly {
     }
     // Ends the program even if other threads hang.
     Runtime.getRuntime().halt(status);
-  }
-
-  private void judge(LogRecord entry) {
-    String message = entry.getMessage();
-    Throwable thrown = entry.getThrown();
-    // It ends like that if it is about a step that serves several.
-    boolean failed = message.endsWith(" failed") || FAILED.stream().anyMatch(message::contains);
-    boolean leak = !careless && message.contains("was never closed");
-    if (failed || leak || isFault(thrown)) {
-      failures.add(message, thrown == null ? new RuntimeException("logged") : thrown);
-    }
-  }
-
-  /** Returns whether something was thrown that is neither documented nor thrown by user code. */
-  private static boolean isFault(Throwable thrown) {
-    for (Throwable each = thrown; each != null; each = each.getCause()) {
-      boolean byUser = "mischief".equals(each.getMessage()) || each instanceof StackOverflowError;
-      if (byUser) {
-        return false;
-      }
-      if (each instanceof Error
-          || (each instanceof RuntimeException
-              && !(each instanceof RdmaException)
-              && !(each instanceof IllegalStateException))) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private void run(int threads) throws Exception {

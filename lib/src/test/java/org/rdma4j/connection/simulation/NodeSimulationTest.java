@@ -1,0 +1,138 @@
+package org.rdma4j.connection.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Tag;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
+import net.jqwik.api.lifecycle.AfterContainer;
+import net.jqwik.api.lifecycle.BeforeContainer;
+import org.rdma4j.LoggedFaults;
+import org.rdma4j.Resources;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.RdmaDevice;
+
+/**
+ * Whatever two programs do with connections, and whatever their network, kernel and device do to
+ * them: what was sent arrives once and in order if nothing has broken its connection, every future
+ * completes, no call hangs, and nothing is left.
+ */
+@Tag("mlx5")
+final class NodeSimulationTest {
+  private static final int TRIES = 500;
+  private static final int MAX = 1 << 24;
+  private static final int SEEDS = (1 << 10) - 1;
+  private static final long LEFT_FOR = TimeUnit.SECONDS.toNanos(10);
+
+  private static RdmaDevice device;
+
+  /** By which the objects of this process are found. */
+  @SuppressWarnings("UnusedVariable")
+  private static ProtectionDomain domain;
+
+  @BeforeContainer
+  static void open() throws Exception {
+    device = RdmaDevice.open(RdmaDevice.list().getFirst().name());
+    domain = device.allocateProtectionDomain();
+    // What stays for the process.
+    new NodeSimulation(0, false).finish();
+  }
+
+  @AfterContainer
+  static void close() {
+    device.close();
+  }
+
+  @Property(tries = TRIES)
+  void whatWasSentArrivesIfNothingEnds(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 120) List<@IntRange(max = MAX) Integer> steps)
+      throws Exception {
+    run(seed, false, NodeStep.PEACEFUL, steps);
+  }
+
+  @Property(tries = TRIES)
+  void whatWasSentBeforeACloseArrivesWhateverProgramsAndHandlersDo(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 120) List<@IntRange(max = MAX) Integer> steps)
+      throws Exception {
+    run(seed, true, NodeStep.ENDING, steps);
+  }
+
+  @Property(tries = TRIES)
+  void whateverNetworkAndKernelRefuseEverythingEndsOnceAndNothingIsLeft(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 120) List<@IntRange(max = MAX) Integer> steps)
+      throws Exception {
+    run(seed, true, NodeStep.FAILING, steps);
+  }
+
+  @Property(tries = TRIES)
+  void everythingEndsIfTheDeviceIsRemoved(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 120) List<@IntRange(max = MAX) Integer> steps)
+      throws Exception {
+    run(seed, true, NodeStep.REMOVING, steps);
+  }
+
+  private static void run(int seed, boolean choosy, List<NodeStep> kinds, List<Integer> steps)
+      throws Exception {
+    List<String> before = held();
+    List<Throwable> faults = new CopyOnWriteArrayList<>();
+    LoggedFaults logged =
+        new LoggedFaults(true, (what, thrown) -> faults.add(new AssertionError(what, thrown)));
+    try {
+      NodeSimulation simulation = new NodeSimulation(seed, choosy);
+      try {
+        for (int step : steps) {
+          NodeStep.make(kinds, simulation, step);
+        }
+      } finally {
+        simulation.finish();
+      }
+      awaitNothingBut(before);
+    } finally {
+      logged.close();
+    }
+    if (kinds.contains(NodeStep.REFUSE_CALLS)) {
+      // A refused read of events.
+      faults.removeIf(each -> String.valueOf(each.getMessage()).contains("can no longer be"));
+    }
+    if (!faults.isEmpty()) {
+      throw NodeSimulation.failed("logged: " + faults, faults);
+    }
+  }
+
+  /** Some closes go on in other threads. */
+  private static void awaitNothingBut(List<String> before)
+      throws IOException, InterruptedException {
+    long end = System.nanoTime() + LEFT_FOR;
+    while (System.nanoTime() - end < 0 && !left(before).isEmpty()) {
+      Thread.sleep(1);
+    }
+    assertThat(left(before)).isEmpty();
+  }
+
+  /** Returns what this process holds more than it did: less if librdmacm lets go of its device. */
+  private static List<String> left(List<String> before) throws IOException, InterruptedException {
+    List<String> left = held();
+    before.forEach(left::remove);
+    return left;
+  }
+
+  /** Returns what this process holds, but for files, which the JVM opens when it wants to. */
+  private static List<String> held() throws IOException, InterruptedException {
+    Resources all = Resources.now();
+    List<String> held = new ArrayList<>(all.objects());
+    all.descriptors().stream().filter(each -> each.contains(":")).forEach(held::add);
+    held.replaceAll(each -> each.replaceFirst("(socket|pipe):.*", "$1"));
+    return held;
+  }
+}
