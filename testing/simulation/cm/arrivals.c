@@ -122,6 +122,7 @@ static void rejected(struct cm_id *id, const struct message *m)
 		id->link = LINK_IDLE;
 		break;
 	case REP_RECEIVED:
+	case LINK_UP: /* the peer has given up before it learnt that this side is ready */
 	case DREQ_SENT:
 		enter_timewait(id);
 		break;

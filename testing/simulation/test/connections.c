@@ -510,6 +510,23 @@ static void disorder(void)
 	expect(RDMA_CM_EVENT_UNREACHABLE, NULL);
 	drop(&a);
 	drop(&b);
+	/* The server gives up before it learns that the client is ready. */
+	make(&a, resolved(RDMA_PS_TCP, ADDRESS, ntohs(rdma_get_src_port(l))));
+	p = asked;
+	CHECK(!rdma_connect(a.id, &p));
+	e = next(channel, RDMA_CM_EVENT_CONNECT_REQUEST, NULL);
+	make(&b, e->id);
+	CHECK(!rdma_ack_cm_event(e));
+	p = answered;
+	CHECK(!rdma_accept(b.id, &p));
+	keep_messages(true);
+	expect(RDMA_CM_EVENT_ESTABLISHED, a.id);
+	CHECK(arrive(0, true));
+	drop(&b);
+	keep_messages(false);
+	e = next(channel, RDMA_CM_EVENT_REJECTED, a.id);
+	CHECK(e->status == 28 && !rdma_ack_cm_event(e));
+	drop(&a);
 	remove();
 	expect(RDMA_CM_EVENT_DEVICE_REMOVAL, l);
 	CHECK(!rdma_destroy_id(l));

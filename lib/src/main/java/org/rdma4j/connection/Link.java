@@ -648,7 +648,8 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
 
   @Override
   public void handle(CmEvent event) {
-    if (event instanceof CmEvent.Disconnected) {
+    // A peer that gives up before it learns that this side is ready, rejects what it has accepted.
+    if (event instanceof CmEvent.Disconnected || event instanceof CmEvent.Rejected) {
       // Not in the thread of the events, because what has arrived is delivered first.
       later(closing::disconnected);
     } else if (event instanceof CmEvent.DeviceRemoved) {
