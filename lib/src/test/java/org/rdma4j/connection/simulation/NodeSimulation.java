@@ -34,19 +34,11 @@ final class NodeSimulation {
   private static final int MAX_CONNECTS = 6;
   private static final long LIMIT = Duration.ofSeconds(10).toNanos();
   private static final long PAUSE = 50_000;
-  private static final Duration CONNECT = Duration.ofSeconds(5);
 
-  private static final NodeConfig CONFIG =
-      NodeConfig.DEFAULT
-          .bufferBytes(BUFFER)
-          .receives(6)
-          .sends(4)
-          .maxBuffers(128)
-          .maxMessageBytes(1 << 16)
-          .maxLargeBytes(1 << 20)
-          .handshakeTimeout(Duration.ofSeconds(3))
-          .closeTimeout(Duration.ofSeconds(3))
-          .keepAlive(Duration.ZERO);
+  /** If nothing fails, no timeout is over, or it would hide that somebody waits for nothing. */
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private static final Duration SHORT = Duration.ofMillis(500);
 
   /** What the two ends of a connection send. */
   private static final class Couple {
@@ -73,6 +65,7 @@ final class NodeSimulation {
   private final List<String> disturbances = new ArrayList<>();
   private final List<Throwable> faults = new ArrayList<>();
   private final int seed;
+  private final Duration timeout;
   private int connects;
   private boolean ending;
   private int incoming;
@@ -80,12 +73,29 @@ final class NodeSimulation {
   /** Whether programs may have refused peers. */
   private boolean choosy;
 
-  /** Opens two nodes, each with a server. */
-  NodeSimulation(int seed, boolean choosy) {
+  /**
+   * Opens two nodes, each with a server.
+   *
+   * @param choosy whether programs refuse peers, and handlers have whims
+   * @param failing whether network or kernel may fail
+   */
+  NodeSimulation(int seed, boolean choosy, boolean failing) {
     this.seed = seed;
     this.choosy = choosy;
+    this.timeout = failing ? SHORT : LONG;
+    NodeConfig config =
+        NodeConfig.DEFAULT
+            .bufferBytes(BUFFER)
+            .receives(6)
+            .sends(4)
+            .maxBuffers(128)
+            .maxMessageBytes(1 << 16)
+            .maxLargeBytes(1 << 20)
+            .handshakeTimeout(timeout)
+            .closeTimeout(timeout)
+            .keepAlive(Duration.ZERO);
     for (int i = 0; i < 2; i++) {
-      DrivenNode node = DrivenNode.open(CONFIG);
+      DrivenNode node = DrivenNode.open(config);
       nodes.add(node);
       RdmaServer server = node.node().bind(new InetSocketAddress(DeviceAddress.ipv4(), 0));
       server.onConnect(this::arrived);
@@ -156,7 +166,7 @@ final class NodeSimulation {
     connects++;
     CompletableFuture<RdmaConnection> connecting;
     try {
-      connecting = nodes.get(from % 2).node().connectAsync(addresses.get(to % 2), CONNECT);
+      connecting = nodes.get(from % 2).node().connectAsync(addresses.get(to % 2), timeout);
     } catch (RdmaException failed) {
       checked(() -> mayFail(failed));
       return;
@@ -258,7 +268,7 @@ final class NodeSimulation {
     SimulatedAdapter.pinLimit(-1);
     SimulatedAdapter.port(true);
     SimulatedAdapter.keepMessages(false);
-    if (isDisturbed()) {
+    if (timeout == SHORT) {
       // Nobody sends a lost message again.
       SimulatedAdapter.expire();
     }
