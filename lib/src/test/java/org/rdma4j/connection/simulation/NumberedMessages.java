@@ -59,8 +59,9 @@ final class NumberedMessages {
    * @return whether its sender wants an answer
    */
   synchronized boolean arrived(ByteBuffer bytes) {
+    check(bytes.remaining() >= LEAST, "a message of " + bytes.remaining() + " bytes");
     long number = bytes.getLong(0);
-    check(bytes.remaining() >= LEAST && missing.remove(number), "a message that was not sent");
+    check(missing.remove(number), "message " + number + " was not sent, or has arrived before");
     check(number > last, "message " + number + " after " + last);
     last = number;
     for (int i = LEAST; i < bytes.limit(); i++) {
