@@ -59,7 +59,7 @@ final class Closing {
   /** Whether what follows from a failure was begun. */
   private boolean failureSeen;
 
-  /** Whether the failure is one of sending, so that the peer cannot get the reason at once. */
+  /** Whether the failure is one of sending, so that the peer cannot get the reason now. */
   private boolean couldNotSend;
 
   /** When a broken connection is disconnected at the latest; null if that is not to be done. */

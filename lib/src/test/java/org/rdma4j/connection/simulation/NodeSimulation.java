@@ -189,7 +189,7 @@ final class NodeSimulation {
     if (isDisturbed() || (choosy && failure instanceof ConnectionException)) {
       return true;
     }
-    throw new AssertionError("a connect failed, and nobody has caused that: " + failure, failure);
+    throw new AssertionError("a connect failed without a cause: " + failure, failure);
   }
 
   /** Accepts or rejects a peer, or leaves that for later. */
@@ -269,7 +269,7 @@ final class NodeSimulation {
     SimulatedAdapter.port(true);
     SimulatedAdapter.keepMessages(false);
     if (timeout == SHORT) {
-      // Nobody sends a lost message again.
+      // A lost message is not sent again.
       SimulatedAdapter.expire();
     }
     drive("what was sent arrives, and connects end", this::isSettled);
@@ -354,7 +354,7 @@ final class NodeSimulation {
             || server.closed
             || server.broken;
     if (!ended && (client.hasEnded() || server.hasEnded())) {
-      throw new AssertionError("ended, and nobody has caused that: " + client + ", " + server);
+      throw new AssertionError("ended without a cause: " + client + ", " + server);
     }
     return true;
   }

@@ -121,7 +121,7 @@ enum NodeStep {
       SimulatedAdapter.keepMessages(true);
     }
   },
-  /** One overtakes those that were sent before. */
+  /** It overtakes messages that were sent before. */
   DELIVER_MESSAGE {
     @Override
     void make(NodeSimulation s, int n) {

@@ -5,7 +5,7 @@ import java.util.TreeSet;
 
 /**
  * The messages of one direction of a connection. Each has a number, and bytes that follow from it,
- * so that one that is lost, doubled, late or wrong is noticed.
+ * so that a lost, doubled, late or wrong message is noticed.
  */
 final class NumberedMessages {
   private static final int LEAST = Long.BYTES + 1;
@@ -43,7 +43,7 @@ final class NumberedMessages {
     return (byte) (31 * number + position);
   }
 
-  /** Allows that a message does not arrive, because its sender was told that it failed. */
+  /** Allows that a message does not arrive, because it failed at its sender. */
   synchronized void excuse(long number) {
     excused.add(number);
   }
