@@ -75,17 +75,18 @@ final class Closing {
     this.idle = lock.newCondition();
     this.goodbye = lock.newCondition();
     this.arrived =
-        link.awaited(
-            () ->
-                session.isIdle()
-                    || session.lifecycle().failure() != null
-                    || session.lifecycle().isPeerClosed()
-                    || session.lifecycle().goneWhileClosing() != null);
+        link.waits()
+            .until(
+                () ->
+                    session.isIdle()
+                        || session.lifecycle().failure() != null
+                        || session.lifecycle().isPeerClosed()
+                        || session.lifecycle().goneWhileClosing() != null);
   }
 
   /** Closes this end, as {@link RdmaConnection#close} describes: later if a handler calls this. */
   void close() {
-    if (link.isHandler()) {
+    if (link.waits().isHandler()) {
       var unused = closeSoon();
       return;
     }
@@ -457,7 +458,7 @@ final class Closing {
   private void awaitArrival() {
     Duration timeout = link.share().config().closeTimeout();
     try {
-      boolean inTime = link.await(arrived, Deadline.after(timeout).end());
+      boolean inTime = link.waits().await(arrived, Deadline.after(timeout).end());
       reportLost(inTime);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();

@@ -2,13 +2,7 @@ package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
-import java.nio.ByteBuffer;
-import java.time.Duration;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
@@ -24,8 +18,6 @@ import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.session.SessionLimits;
 import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.lifetime.Lifetime;
-import org.rdma4j.platform.TimeText;
-import org.rdma4j.recording.WaitEvent;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.WorkCompletionException;
@@ -41,7 +33,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * {@link Receives} what they receive, {@link Posting} posts, {@link Telling} calls users, {@link
  * Closing} ends it.
  */
-final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
+final class Link implements CmEvents.Handler, CompletionClient {
   private final DeviceShare share;
   private final Poller poller;
   private final CmId id;
@@ -52,14 +44,19 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
   private final Session session;
   private final Posting posting;
   private final Telling telling;
+  private final Handlers handlers;
+  private final Waits waits = new Waits(this, lock);
   private final Closing closing;
   private final Sends sends;
   private final Operations operations;
   private final Receives receives;
+
+  /** Against which the messages of this connection count until they are freed. */
+  private final ReceiveWindow window = buffer -> receives().left(buffer);
+
   private final MessageMemory memory;
 
   private boolean touched;
-  private long waits;
   private volatile long lastUse = System.nanoTime();
 
   /** The address that has connected; null if this side has. */
@@ -67,10 +64,6 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
 
   /** Whether this is to be called when there may be receives that it lacks. */
   private boolean awaitsReceives;
-
-  /** What users hold. If handlers do all the work, only this refers to it. */
-  @SuppressWarnings("UnusedVariable")
-  private @Nullable Object held;
 
   /**
    * Creates the end of a connection that is about to be established.
@@ -96,7 +89,7 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
             share.buffers(),
             share.largeBuffers(),
             promises,
-            this,
+            window,
             new OperationMemory(),
             lifetime::closed);
     this.posting =
@@ -109,6 +102,7 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
             share.inlineBytes(),
             VerbsAccess.get().postsInUserSpace(queuePair.domain().device()));
     this.telling = new Telling(this, session);
+    this.handlers = new Handlers(this, session, telling);
     this.closing = new Closing(this, session, lock);
     this.sends = new Sends(this, session);
     this.operations = new Operations(this, session);
@@ -182,13 +176,21 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
     return receives;
   }
 
+  ReceiveWindow window() {
+    return window;
+  }
+
   Telling telling() {
     return telling;
   }
 
-  /** Returns a wait that is over when this says so, which is called with the lock. */
-  Awaited awaited(BooleanSupplier over) {
-    return new Awaited(lock, over);
+  Handlers handlers() {
+    return handlers;
+  }
+
+  /** Returns how threads wait for something of this. */
+  Waits waits() {
+    return waits;
   }
 
   /** Takes the lock. */
@@ -311,71 +313,6 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
     poller.attend();
   }
 
-  /**
-   * Waits until a condition holds. The thread polls itself for a moment if it can. Requires the
-   * lock, which it releases meanwhile.
-   *
-   * @return whether the condition holds
-   */
-  boolean await(Awaited awaited, long end) throws InterruptedException {
-    if (awaited.isOver()) {
-      return true;
-    }
-    if (Thread.interrupted()) {
-      throw new InterruptedException();
-    }
-    waits++;
-    WaitEvent event = Recording.beginWait();
-    flush();
-    unlock();
-    try {
-      poller.loop().assist(end, awaited.isOverWithoutLock());
-    } finally {
-      lock();
-    }
-    boolean reached = awaited.isOver() || sleep(awaited, end);
-    if (event != null && event.shouldCommit()) {
-      event.connection = lifetime.toString();
-      event.reached = reached;
-      event.commit();
-    }
-    return reached;
-  }
-
-  private boolean sleep(Awaited awaited, long end) throws InterruptedException {
-    poller.loop().turn().relyOnOwner();
-    try {
-      return awaited.sleep(end);
-    } finally {
-      poller.loop().turn().relyNoMore();
-    }
-  }
-
-  /**
-   * Checks that the calling thread may wait, also if it would not have to this time.
-   *
-   * @throws IllegalStateException if it runs a handler
-   */
-  void checkMayWait() {
-    if (isDelivering() || (telling.isTelling() && !share.config().handlersMayWait())) {
-      throw Loop.mustNotWait();
-    }
-  }
-
-  /** Returns whether the calling thread runs a handler. */
-  boolean isHandler() {
-    return isDelivering() || telling.isTelling();
-  }
-
-  private boolean isDelivering() {
-    return share.node().isDelivering();
-  }
-
-  TimeoutException timedOut(String missing, Duration timeout) {
-    return new TimeoutException(
-        "%s: %s within %s".formatted(lifetime, missing, TimeText.of(timeout)));
-  }
-
   /** Notes the hello of the peer, and handles what it has sent meanwhile. */
   void connected(Hello hello) {
     lock();
@@ -435,71 +372,14 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
           session.outstanding(),
           session.pendingRequests(),
           session.heldBytes(),
-          waits);
+          waits.count());
     } finally {
       unlock();
     }
-  }
-
-  void handleMessages(MessageHandler handler, Object holder) {
-    handle(() -> telling.handleMessages(handler), holder);
-  }
-
-  void handleMessageBytes(Consumer<ByteBuffer> handler, LongConsumer noticeHandler, Object holder) {
-    if (share.config().maxMessageBytes() > Integer.MAX_VALUE) {
-      throw new IllegalStateException(
-          "NodeConfig.maxMessageBytes is %d, more than a ByteBuffer can have: lower it, or use onMessage"
-              .formatted(share.config().maxMessageBytes()));
-    }
-    handle(() -> telling.handleMessageBytes(handler, noticeHandler), holder);
-  }
-
-  void handleRequests(RequestHandler handler, Object holder) {
-    handle(() -> telling.handleRequests(handler), holder);
-  }
-
-  void handleWritability(WritabilityHandler handler, Object holder) {
-    handle(() -> telling.handleWritability(handler), holder);
-  }
-
-  /** Makes the delivery of messages and requests wait, or not any more. */
-  void pause(boolean whether) {
-    lock();
-    try {
-      session.pause(whether);
-    } finally {
-      unlock();
-    }
-    if (!whether) {
-      later(telling::tell);
-    }
-  }
-
-  /** Sets when users should send no more, and when they should go on. */
-  void watermarks(long low, long high) {
-    lock();
-    try {
-      session.watermarks(low, high);
-    } finally {
-      unlock();
-    }
-    later(telling::tell);
   }
 
   boolean isWritable() {
     return session.isWritable();
-  }
-
-  private void handle(Runnable setHandler, Object holder) {
-    lock();
-    try {
-      session.lifecycle().checkOpen();
-      setHandler.run();
-      held = holder;
-    } finally {
-      unlock();
-    }
-    telling.tell();
   }
 
   @Override
@@ -577,42 +457,6 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
       session.breakUp(reason, thrown);
     } finally {
       unlock();
-    }
-  }
-
-  @Override
-  public void left(Buffer buffer) {
-    lock();
-    try {
-      leftHere(buffer);
-      flushIfDue();
-    } finally {
-      unlock();
-    }
-  }
-
-  /** Records that a message no longer counts against the receive window. Requires the lock. */
-  void leftHere(Buffer buffer) {
-    if (session.left(buffer)) {
-      later(telling::tell);
-    }
-  }
-
-  /** Gives back messages of this connection that were told. Requires the lock. */
-  void free(Buffer[] told, int count) {
-    for (int i = 0; i < count; i++) {
-      Buffer message = told[i];
-      if (message.leaveWindow() != null) {
-        leftHere(message);
-      }
-      message.free();
-    }
-    flushIfDue();
-  }
-
-  private void flushIfDue() {
-    if (session.lifecycle().goesOn() && (session.isCreditDue() || session.outstanding() > 0)) {
-      flush();
     }
   }
 

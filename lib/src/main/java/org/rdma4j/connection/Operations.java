@@ -28,7 +28,7 @@ final class Operations {
     this.link = link;
     this.share = link.share();
     this.session = session;
-    this.room = link.awaited(() -> session.hasRoom() || session.lifecycle().isUseless());
+    this.room = link.waits().until(() -> session.hasRoom() || session.lifecycle().isUseless());
   }
 
   /** Wakes a thread for which there is room, which wakes the next. */
@@ -43,8 +43,8 @@ final class Operations {
 
   private void awaitRoom(long end, Duration timeout) throws InterruptedException, TimeoutException {
     session.lifecycle().checkCanSend();
-    if (!link.await(room, end)) {
-      throw link.timedOut("none of the outstanding requests completed", timeout);
+    if (!link.waits().await(room, end)) {
+      throw link.waits().timedOut("none of the outstanding requests completed", timeout);
     }
     session.lifecycle().checkCanSend();
   }
@@ -61,7 +61,7 @@ final class Operations {
       try {
         session.lifecycle().checkCanSend();
         Request bind = session.newRequest();
-        Awaited done = link.awaited(() -> bind.isDone() || session.lifecycle().isClosing());
+        Awaited done = link.waits().until(() -> bind.isDone() || session.lifecycle().isClosing());
         bind.awaitedBy(done);
         session.addBind(bind, exposure);
         begun = true;
@@ -79,8 +79,8 @@ final class Operations {
 
   private void awaitBind(Request bind, Awaited done) {
     try {
-      if (!link.isHandler()) {
-        link.await(done, Deadline.after(share.config().closeTimeout()).end());
+      if (!link.waits().isHandler()) {
+        link.waits().await(done, Deadline.after(share.config().closeTimeout()).end());
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
@@ -155,7 +155,7 @@ final class Operations {
       empty.become(MessageKind.NOTICE, 0, 0);
       boolean added = false;
       try {
-        operation.isAnswer(link.isHandler());
+        operation.isAnswer(link.waits().isHandler());
         session.add(operation.takeWrite(empty));
         added = true;
       } finally {
@@ -176,18 +176,18 @@ final class Operations {
     long end = Deadline.after(timeout).end();
     link.lock();
     try {
-      link.checkMayWait();
+      link.waits().checkAllowed();
       if (request.takesCredit()) {
         link.sends().awaitRoomForMessage(end, timeout);
       } else {
         awaitRoom(end, timeout);
       }
-      Awaited done = link.awaited(() -> request.isDone() || session.lifecycle().isClosing());
+      Awaited done = link.waits().until(() -> request.isDone() || session.lifecycle().isClosing());
       request.awaitedBy(done);
       addOperation(request);
       link.flush();
       try {
-        link.await(done, end);
+        link.waits().await(done, end);
       } finally {
         if (!request.isDone()) {
           // It is recycled when it is done.
@@ -196,7 +196,7 @@ final class Operations {
       }
       if (!request.isDone()) {
         session.lifecycle().checkOpen();
-        throw link.timedOut("the operation did not complete", timeout);
+        throw link.waits().timedOut("the operation did not complete", timeout);
       }
       RuntimeException failed = request.failure();
       session.recycle(request);

@@ -609,7 +609,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @param handler the handler
    */
   public void onMessage(MessageHandler handler) {
-    link.handleMessages(Objects.requireNonNull(handler, "handler"), this);
+    link.handlers().ofMessages(Objects.requireNonNull(handler, "handler"), this);
   }
 
   /**
@@ -640,10 +640,11 @@ public final class RdmaConnection implements AutoCloseable {
    *     NodeConfig#maxMessageBytes} is more than a ByteBuffer can have
    */
   public void onMessageBytes(Consumer<ByteBuffer> handler, LongConsumer noticeHandler) {
-    link.handleMessageBytes(
-        Objects.requireNonNull(handler, "handler"),
-        Objects.requireNonNull(noticeHandler, "noticeHandler"),
-        this);
+    link.handlers()
+        .ofMessageBytes(
+            Objects.requireNonNull(handler, "handler"),
+            Objects.requireNonNull(noticeHandler, "noticeHandler"),
+            this);
   }
 
   private static void refuseNotice(long notice) {
@@ -663,12 +664,12 @@ public final class RdmaConnection implements AutoCloseable {
    * <p>Does nothing if the connection is paused. A blocking {@link #receive} is not affected.
    */
   public void pauseReceiving() {
-    link.pause(true);
+    link.handlers().pause(true);
   }
 
   /** Ends what {@link #pauseReceiving} has begun. Does nothing if the connection is not paused. */
   public void resumeReceiving() {
-    link.pause(false);
+    link.handlers().pause(false);
   }
 
   /**
@@ -702,7 +703,7 @@ public final class RdmaConnection implements AutoCloseable {
           "the watermarks are %d and %d, the lower one must be from 0 to the upper one"
               .formatted(low, high));
     }
-    link.watermarks(low, high);
+    link.handlers().watermarks(low, high);
   }
 
   /**
@@ -714,7 +715,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalStateException if the connection is closed
    */
   public void onWritability(WritabilityHandler handler) {
-    link.handleWritability(Objects.requireNonNull(handler, "handler"), this);
+    link.handlers().ofWritability(Objects.requireNonNull(handler, "handler"), this);
   }
 
   /**
@@ -793,7 +794,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @param handler the handler
    */
   public void onRequest(RequestHandler handler) {
-    link.handleRequests(Objects.requireNonNull(handler, "handler"), this);
+    link.handlers().ofRequests(Objects.requireNonNull(handler, "handler"), this);
   }
 
   // ---- Memory
@@ -929,7 +930,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (link.isHandler()) {
+    if (link.waits().isHandler()) {
       var unused = closeAsync();
       return;
     }

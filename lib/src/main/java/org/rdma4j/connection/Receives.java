@@ -25,7 +25,7 @@ final class Receives {
   Receives(Link link, Session session) {
     this.link = link;
     this.session = session;
-    this.messageOrEnd = link.awaited(session::hasMessageOrEnd);
+    this.messageOrEnd = link.waits().until(session::hasMessageOrEnd);
   }
 
   /** Wakes a thread that waits, if there is a message for it. Requires the lock. */
@@ -133,18 +133,54 @@ final class Receives {
   /** Waits until there is a message, or nothing more to come. Requires the lock. */
   private void await(long end, Duration timeout) throws InterruptedException, TimeoutException {
     session.lifecycle().checkOpen();
-    link.checkMayWait();
+    link.waits().checkAllowed();
     if (session.wantsMessages()) {
       throw new IllegalStateException(
           link + " has a handler of messages, which receives all of them");
     }
-    if (!link.await(messageOrEnd, end)) {
-      throw link.timedOut("no message arrived", timeout);
+    if (!link.waits().await(messageOrEnd, end)) {
+      throw link.waits().timedOut("no message arrived", timeout);
     }
     session.lifecycle().checkOpen();
     RdmaException failure = session.lifecycle().failure();
     if (failure != null && session.peekMessage() == null && !session.lifecycle().isInputEnded()) {
       throw failure;
+    }
+  }
+
+  /** Records that a message no longer counts against the receive window: see {@link Buffer}. */
+  void left(Buffer buffer) {
+    link.lock();
+    try {
+      leftHere(buffer);
+      flushIfDue();
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Does what {@link #left} does, and leaves the posting to the caller. Requires the lock. */
+  void leftHere(Buffer buffer) {
+    if (session.left(buffer)) {
+      link.later(link.telling()::tell);
+    }
+  }
+
+  /** Gives back messages of this connection that were told. Requires the lock. */
+  void free(Buffer[] told, int count) {
+    for (int i = 0; i < count; i++) {
+      Buffer message = told[i];
+      if (message.leaveWindow() != null) {
+        leftHere(message);
+      }
+      message.free();
+    }
+    flushIfDue();
+  }
+
+  private void flushIfDue() {
+    if (session.lifecycle().goesOn() && (session.isCreditDue() || session.outstanding() > 0)) {
+      link.flush();
     }
   }
 }

@@ -43,7 +43,7 @@ final class Sends {
     this.share = link.share();
     this.session = session;
     this.roomForMessage =
-        link.awaited(() -> session.hasRoomForMessage() || session.lifecycle().isUseless());
+        link.waits().until(() -> session.hasRoomForMessage() || session.lifecycle().isUseless());
   }
 
   /** Wakes a thread for which there is room, which wakes the next. */
@@ -63,8 +63,8 @@ final class Sends {
   void awaitRoomForMessage(long end, Duration timeout)
       throws InterruptedException, TimeoutException {
     session.lifecycle().checkOutputOpen();
-    if (!link.await(roomForMessage, end)) {
-      throw link.timedOut("the peer had no free buffer to receive into", timeout);
+    if (!link.waits().await(roomForMessage, end)) {
+      throw link.waits().timedOut("the peer had no free buffer to receive into", timeout);
     }
     session.lifecycle().checkOutputOpen();
   }
@@ -79,7 +79,7 @@ final class Sends {
     }
     Deadline deadline = Deadline.after(timeout);
     link.checkNotClosed();
-    link.checkMayWait();
+    link.waits().checkAllowed();
     // In slices, because the end of the connection frees no buffer.
     Loop loop = link.poller().loop();
     boolean drives = loop.mayDrive();
@@ -94,7 +94,7 @@ final class Sends {
       }
       link.checkNotClosed();
       if (deadline.nanos() <= 0) {
-        throw link.timedOut("no buffer for %d bytes became free".formatted(bytes), timeout);
+        throw link.waits().timedOut("no buffer for %d bytes became free".formatted(bytes), timeout);
       }
     }
   }
@@ -124,7 +124,7 @@ final class Sends {
     boolean busy;
     link.lock();
     try {
-      link.checkMayWait();
+      link.waits().checkAllowed();
       awaitRoomForMessage(end, timeout);
       addHeld(MessageKind.MESSAGE, 0, message, null, 0);
       busy = link.flushUnlessBusy();
@@ -156,7 +156,7 @@ final class Sends {
       buffer.fill(MessageKind.MESSAGE, message);
       link.lock();
       try {
-        link.checkMayWait();
+        link.waits().checkAllowed();
         awaitRoomForMessage(end, timeout);
         addCopy(buffer, null, 0);
         sent = true;
@@ -179,7 +179,7 @@ final class Sends {
   private boolean joins(ByteBuffer message) {
     link.lock();
     try {
-      link.checkMayWait();
+      link.waits().checkAllowed();
       session.lifecycle().checkOutputOpen();
       return session.tryJoin(message, true, null, 0);
     } finally {
@@ -330,8 +330,8 @@ final class Sends {
       }
     }
     ReceiveWindow from = buffer.leaveWindow();
-    if (from == link) {
-      link.leftHere(buffer);
+    if (link.window().equals(from)) {
+      link.receives().leftHere(buffer);
     } else if (from != null) {
       // The lock of another connection must not be taken with this one.
       link.later(() -> from.left(buffer));
@@ -392,7 +392,7 @@ final class Sends {
     return kind == MessageKind.ANSWER
         || kind == MessageKind.REFUSAL
         || message.hasArrived()
-        || link.isHandler();
+        || link.waits().isHandler();
   }
 
   /** Exposes what is about to be offered. */
@@ -431,7 +431,7 @@ final class Sends {
         Request request = session.newRequest();
         request.offer(carrier, memory, memory.length(), exposure);
         request.tell(future, 0);
-        request.isAnswer(link.isHandler());
+        request.isAnswer(link.waits().isHandler());
         session.add(request);
         added = true;
       } finally {

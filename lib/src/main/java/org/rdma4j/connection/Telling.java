@@ -371,7 +371,7 @@ final class Telling {
       for (int i = count - 1; i >= done; i--) {
         session.putBack(told[i]);
       }
-      link.free(told, done);
+      link.receives().free(told, done);
     }
     return thrown;
   }

@@ -268,7 +268,7 @@ final class NodeSimulation {
     SimulatedAdapter.pinLimit(-1);
     SimulatedAdapter.port(true);
     SimulatedAdapter.keepMessages(false);
-    if (timeout == SHORT) {
+    if (timeout.equals(SHORT)) {
       // A lost message is not sent again.
       SimulatedAdapter.expire();
     }
