@@ -12,19 +12,19 @@ import org.rdma4j.platform.Range;
  * that takes a value returns a changed copy. The two sides of a connection may differ.
  *
  * <p>What peers that the program knows nothing of cost a node with the defaults is bounded. A
- * connection takes a queue pair and 7 buffers, and while its peer sends, up to {@code receives} and
- * 5; no thread and no descriptor. A connection that receives no answers takes a quarter of the free
- * buffers as well, at most 3,300 or 26 MiB, and a connection that sends long messages at most a
- * third of {@code maxLargeBytes}, but no more than eight times what it has offered of them. An
- * address has 1024 connections, of which 256 are in their handshake, for 5 s at most. All
- * connections together take {@code maxBuffers}, briefly twice as many, and as much again as {@code
- * maxLargeBytes} for what arrives.
+ * connection takes a queue pair and 2 buffers, and while its peer sends, up to {@code receives} and
+ * 1, or 5 with a peer of an older version; no thread and no descriptor. A connection that receives
+ * no answers takes a quarter of the free buffers as well, at most 3,300 or 26 MiB, and a connection
+ * that sends long messages at most a third of {@code maxLargeBytes}, but no more than eight times
+ * what it has offered of them. An address has 1024 connections, of which 256 are in their
+ * handshake, for 5 s at most. All connections together take {@code maxBuffers}, briefly twice as
+ * many, and as much again as {@code maxLargeBytes} for what arrives.
  *
  * @param bufferBytes the length in bytes of the messages that are sent into a buffer that the
  *     receiver has posted; the receiver fetches longer ones by RDMA read; default 8176, which makes
  *     two packets of 4096 bytes with the header of 16 bytes
  * @param receives the number of messages that a peer may send at most before this side has received
- *     and closed one; a connection starts with 2, and gets more when it uses them up; default 64
+ *     and closed one; a connection starts with 1, and gets more when it uses them up; default 64
  * @param sends the number of requests of a connection that the device has at a time; further ones
  *     wait in this process. A message takes one, a message that the peer fetches up to three;
  *     default 32

@@ -160,7 +160,7 @@ final class HostilePeersTest {
           memory.byteBuffer().putLong(8, 2);
           send(requests, memory, 16);
         },
-        "it gave back 2 credits, but has 1");
+        "it gave back 2 credits, but has 0");
   }
 
   @Test

@@ -54,7 +54,7 @@ public final class Connections {
   private static final String TEN_THOUSAND = "many-10k";
 
   /** Has room for more connections than a node has by default. */
-  static final NodeConfig LARGE = NodeConfig.DEFAULT.maxBuffers(1 << 17);
+  static final NodeConfig LARGE = NodeConfig.DEFAULT.maxBuffers(1 << 15);
 
   private static final int OPENED_TOGETHER = 200;
   private static final int OPENINGS_BEFORE = 7;
