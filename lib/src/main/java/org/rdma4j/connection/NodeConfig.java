@@ -32,12 +32,12 @@ import org.rdma4j.platform.Range;
  *     queue and a thread; connections are spread over them, and more are added when these are full;
  *     default the number of processors, at most 8
  * @param maxBuffers the number of buffers of {@code bufferBytes} that all connections of a device
- *     have at most, from which they send and into which they receive; default 16384, so 128 MiB.
- *     When all are in use, peers that could send nothing otherwise get up to as many again. If
- *     posted receives take all of them, an eighth of this number can still be taken to send from.
- *     If what handlers send to a peer, and the peer does not receive, takes a quarter of what is
- *     free, the peer can send nothing until it has received some of it; if it takes more than what
- *     is free, the connection breaks
+ *     have at most, from which they send and into which they receive; default 16384, so 128 MiB. A
+ *     node has three eighths as many connections at most. When all are in use, peers that could
+ *     send nothing otherwise get up to as many again. If posted receives take all of them, an
+ *     eighth of this number can still be taken to send from. If what handlers send to a peer, and
+ *     the peer does not receive, takes a quarter of what is free, the peer can send nothing until
+ *     it has received some of it; if it takes more than what is free, the connection breaks
  * @param maxMessageBytes the length in bytes of the longest message that is received; also the
  *     memory that a connection has at most for long messages that have not been closed; default 256
  *     MiB

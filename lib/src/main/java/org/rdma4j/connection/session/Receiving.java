@@ -198,16 +198,18 @@ final class Receiving {
         return null;
       }
       if ((flags & MessageHeader.OFFER) != 0) {
-        Offer offer = buffer.length() == Offer.BYTES ? Offer.read(buffer.message()) : null;
-        if (offer == null || kind == MessageKind.NOTICE) {
+        Unfetched unfetched = kind == MessageKind.NOTICE ? null : readOffer(buffer);
+        if (unfetched == null) {
           return "it sent an offer that is not valid";
         }
+        Offer offer = unfetched.offer();
         if (offer.total() > allowedBytes) {
           return tooLong(offer.total());
         }
         // A short message is fetched into the buffer that its offer took, and counts as others do.
         delivered = offer.offset() == 0 && offer.total() <= buffer.capacity();
-        wrong = inbox.offer(offer, kind, number, delivered ? buffer : null);
+        unfetched.offer(kind, number, delivered ? buffer : null);
+        wrong = inbox.offer(unfetched);
         delivered &= wrong == null;
         begun(kind, number);
         if (delivered) {
@@ -234,6 +236,13 @@ final class Receiving {
       }
     }
     return deliver(buffer);
+  }
+
+  /** Returns the offer in a message; null if no honest peer sends it. */
+  private @Nullable Unfetched readOffer(Buffer buffer) {
+    Unfetched read = inbox.newUnfetched();
+    boolean valid = buffer.length() == Offer.BYTES && read.read(buffer.segment(), buffer.payload());
+    return valid ? read : null;
   }
 
   private @Nullable String acceptOne(Buffer buffer, MessageKind kind, long number) {
@@ -451,13 +460,15 @@ final class Receiving {
       return null;
     }
     counts.receivedMessages++;
-    counts.receivedBytes += message.total;
-    if (message.target.kind() == MessageKind.MESSAGE) {
+    counts.receivedBytes += message.total();
+    Buffer target = message.target();
+    inbox.recycle(message);
+    if (target.kind() == MessageKind.MESSAGE) {
       // Its place among the messages was taken when the first piece was offered.
       messagesArrived();
       return null;
     }
-    return deliver(message.target);
+    return deliver(target);
   }
 
   /** Records that a message no longer counts against the receive window. Long ones never do. */

@@ -438,7 +438,7 @@ public final class Request {
     if (incoming == null) {
       throw new AssertionError(operation + " without a message");
     }
-    return incoming.target;
+    return incoming.target();
   }
 
   /** Returns the offset in the message of what a fetch reads. */

@@ -14,6 +14,7 @@ import org.rdma4j.connection.wire.Forgery;
 import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.Offered;
 
 /**
  * Connections between hosts, joined by a wire and moved step by step: an adversary chooses which
@@ -259,7 +260,7 @@ final class Simulation {
     byte[] message = new byte[MessageHeader.BYTES + Offer.BYTES];
     message[1] = MessageHeader.OFFER;
     ByteBuffer.wrap(message, MessageHeader.BYTES, Offer.BYTES)
-        .put(new Offer(0, total, 0, bytes, hostileAddress, Host.SHARED).write());
+        .put(new Offered(0, total, 0, bytes, hostileAddress, Host.SHARED).write());
     return forge(message);
   }
 
