@@ -19,8 +19,8 @@ docs/benchmarks/programs.md.
   -p PAIRS     the number of pairs for each comparison (default: 5)
   --pair       measure between two guests instead, and print the rates over their link
   COMPARISON   some of: send-64, send-4k, send-16k, send-64k, send-1m, write-64k, read-64k, echo, echo-driven, echo-async,
-               first, many, open, close, allocation, allocation-handler; only if it is named: many-10k; of channels
-               upgraded to RDMA (docs/guide/channels.md), compared with connections: channel-echo, channel-select,
+               first, many, open, close, allocation, allocation-handler, allocation-16k; only if it is named: many-10k;
+               of channels upgraded to RDMA (docs/guide/channels.md), compared with connections: channel-echo, channel-select,
                channel-stream, channel-many, channel-over, and beside TCP: channel-tcp-echo, channel-tcp-stream; of
                channels to a peer without RDMA, beside TCP: stays-on-tcp-echo, stays-on-tcp-stream, stays-on-tcp-storm; of
                Netty, over such a channel and over its own transport for RDMA, beside connections: netty-channel,

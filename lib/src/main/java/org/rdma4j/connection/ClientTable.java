@@ -70,6 +70,10 @@ final class ClientTable {
     return table.count == 0;
   }
 
+  synchronized int size() {
+    return table.count;
+  }
+
   synchronized void add(CompletionClient client) {
     Table next = table;
     if (next.isFull()) {

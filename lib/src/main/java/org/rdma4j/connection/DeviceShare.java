@@ -49,8 +49,11 @@ final class DeviceShare implements Poller.Owner {
    */
   private static final int INLINE_BYTES = 112;
 
-  /** The receives that are set aside for the peer of a new connection. */
+  /** The receives that are set aside for the peer of a connection before its hello is known. */
   private static final int FIRST_RECEIVES = Credits.FIRST_WINDOW + Session.CONTROL_RECEIVES;
+
+  /** The receives of a quiet connection. */
+  private static final int QUIET_RECEIVES = Credits.FIRST_WINDOW + 1;
 
   private final NodeState node;
   private final RdmaDevice device;
@@ -309,10 +312,22 @@ final class DeviceShare implements Poller.Owner {
     return buffer;
   }
 
+  /**
+   * Returns how many connections share receives at most. While they are quiet, they have three
+   * quarters of them; the others are for senders.
+   */
+  private static int mostConnections(int receives) {
+    return receives / 4 * 3 / QUIET_RECEIVES;
+  }
+
   private String noReceives() {
     RdmaException noMemory = buffers.noMemory();
     if (noMemory != null) {
       return "No memory could be registered for more buffers: " + noMemory.getMessage();
+    }
+    if (links.size() >= mostConnections(config().maxBuffers())) {
+      return "The node has %d connections, as many as the %d buffers of NodeConfig.maxBuffers are enough for: close some, or raise NodeConfig.maxBuffers"
+          .formatted(links.size(), config().maxBuffers());
     }
     // Not a stream, because this is called for each peer of a flood.
     Link busiest = null;
@@ -376,6 +391,9 @@ final class DeviceShare implements Poller.Owner {
    * @throws RdmaException if there is no buffer for it
    */
   private @Nullable Link tryCreateLink(CmId id) {
+    if (links.size() >= mostConnections(config().maxBuffers())) {
+      throw refused(id);
+    }
     int first = nextPoller.getAndIncrement();
     for (int i = 0; i < pollers.size(); i++) {
       Link link = tryCreateLink(id, pollers.get(Math.floorMod(first + i, pollers.size())));
@@ -391,7 +409,7 @@ final class DeviceShare implements Poller.Owner {
 
   private @Nullable Link tryCreateLink(CmId id, Poller poller) {
     PromisedReceives promises = new PromisedReceives(poller.receives());
-    if (!promises.add(FIRST_RECEIVES)) {
+    if (poller.connections() >= mostConnections(receiveDepth) || !promises.add(FIRST_RECEIVES)) {
       return null;
     }
     Link link = null;

@@ -12,19 +12,19 @@ import org.rdma4j.platform.Range;
  * that takes a value returns a changed copy. The two sides of a connection may differ.
  *
  * <p>What peers that the program knows nothing of cost a node with the defaults is bounded. A
- * connection takes a queue pair and 7 buffers, and while its peer sends, up to {@code receives} and
- * 5; no thread and no descriptor. A connection that receives no answers takes a quarter of the free
- * buffers as well, at most 3,300 or 26 MiB, and a connection that sends long messages at most a
- * third of {@code maxLargeBytes}, but no more than eight times what it has offered of them. An
- * address has 1024 connections, of which 256 are in their handshake, for 5 s at most. All
- * connections together take {@code maxBuffers}, briefly twice as many, and as much again as {@code
- * maxLargeBytes} for what arrives.
+ * connection takes a queue pair and 2 buffers, and while its peer sends, up to {@code receives} and
+ * 1, or 5 with a peer of an older version; no thread and no descriptor. A connection that receives
+ * no answers takes a quarter of the free buffers as well, at most 3,300 or 26 MiB, and a connection
+ * that sends long messages at most a third of {@code maxLargeBytes}, but no more than eight times
+ * what it has offered of them. An address has 1024 connections, of which 256 are in their
+ * handshake, for 5 s at most. All connections together take {@code maxBuffers}, briefly twice as
+ * many, and as much again as {@code maxLargeBytes} for what arrives.
  *
  * @param bufferBytes the length in bytes of the messages that are sent into a buffer that the
  *     receiver has posted; the receiver fetches longer ones by RDMA read; default 8176, which makes
  *     two packets of 4096 bytes with the header of 16 bytes
  * @param receives the number of messages that a peer may send at most before this side has received
- *     and closed one; a connection starts with 2, and gets more when it uses them up; default 64
+ *     and closed one; a connection starts with 1, and gets more when it uses them up; default 64
  * @param sends the number of requests of a connection that the device has at a time; further ones
  *     wait in this process. A message takes one, a message that the peer fetches up to three;
  *     default 32
@@ -32,12 +32,12 @@ import org.rdma4j.platform.Range;
  *     queue and a thread; connections are spread over them, and more are added when these are full;
  *     default the number of processors, at most 8
  * @param maxBuffers the number of buffers of {@code bufferBytes} that all connections of a device
- *     have at most, from which they send and into which they receive; default 16384, so 128 MiB.
- *     When all are in use, peers that could send nothing otherwise get up to as many again. If
- *     posted receives take all of them, an eighth of this number can still be taken to send from.
- *     If what handlers send to a peer, and the peer does not receive, takes a quarter of what is
- *     free, the peer can send nothing until it has received some of it; if it takes more than what
- *     is free, the connection breaks
+ *     have at most, from which they send and into which they receive; default 16384, so 128 MiB. A
+ *     node has three eighths as many connections at most. When all are in use, peers that could
+ *     send nothing otherwise get up to as many again. If posted receives take all of them, an
+ *     eighth of this number can still be taken to send from. If what handlers send to a peer, and
+ *     the peer does not receive, takes a quarter of what is free, the peer can send nothing until
+ *     it has received some of it; if it takes more than what is free, the connection breaks
  * @param maxMessageBytes the length in bytes of the longest message that is received; also the
  *     memory that a connection has at most for long messages that have not been closed; default 256
  *     MiB

@@ -161,6 +161,11 @@ final class Poller implements Source {
     }
   }
 
+  /** Returns the number of connections whose completions come here. */
+  int connections() {
+    return clients.size();
+  }
+
   /**
    * Delivers what has completed of a connection whose queue pair takes no more requests, and
    * forgets it.

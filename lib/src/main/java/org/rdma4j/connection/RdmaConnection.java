@@ -721,7 +721,8 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Notifies the peer that this side sends no more messages. The peer's {@link #receive} is empty
    * after those sent before, and its {@link #inputEnded} completes; it can still send. Does nothing
-   * if this side has ended its output.
+   * if this side has ended its output. Like a message, the end waits while the peer has as many
+   * messages that it has not closed as it receives at most.
    *
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */

@@ -405,9 +405,16 @@ final class Sends {
     boolean done = false;
     try {
       Buffer carrier = share.buffers().take();
-      carrier.fill(
-          MessageKind.MESSAGE,
-          new Offer(message, total, offset, length, exposure.address(), exposure.key()).write());
+      carrier.become(MessageKind.MESSAGE, 0, Offer.BYTES);
+      Offer.write(
+          carrier.segment(),
+          carrier.payload(),
+          message,
+          total,
+          offset,
+          length,
+          exposure.address(),
+          exposure.key());
       done = true;
       return carrier;
     } finally {

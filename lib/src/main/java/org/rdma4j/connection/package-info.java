@@ -31,7 +31,7 @@
  * connection manager directly, see {@link org.rdma4j.cm}.
  *
  * <p>The connections of a process share a {@link org.rdma4j.connection.RdmaNode}: its buffers, its
- * shared receive queue, and its completion queues. A connection that is quiet has 7 buffers set
+ * shared receive queue, and its completion queues. A connection that is quiet has 2 buffers set
  * aside for what its peer might send.
  *
  * <p>A method throws {@link java.lang.IllegalStateException} if its object, or an object that it is

@@ -26,6 +26,7 @@ import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.Offered;
 import org.rdma4j.verbs.MemoryRegion;
 
 /** While hostile peers attack a server, it serves the others, and holds no more than its limits. */
@@ -148,7 +149,7 @@ final class AttacksTest {
 
     private static byte[] offer(int number, long total, MemoryRegion memory) {
       byte[] message = header(MessageKind.MESSAGE, MessageHeader.OFFER, Offer.BYTES);
-      new Offer(number, total, 0, 1, memory.remoteAddress(), memory.remoteKey())
+      new Offered(number, total, 0, 1, memory.remoteAddress(), memory.remoteKey())
           .write()
           .get(message, MessageHeader.BYTES, Offer.BYTES);
       return message;

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.Offered;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
@@ -27,7 +27,7 @@ final class BoundToOneConnectionTest {
         HostilePeer first = HostilePeer.withShortBuffers(server);
         HostilePeer second = HostilePeer.withShortBuffers(server)) {
       CompletableFuture<Void> sent = first.accepted().sendAsync(ByteBuffer.allocate(300));
-      Offer offer = first.awaitOffer();
+      Offered offer = first.awaitOffer();
       assertThat(second.isRefused(offer.address(), offer.key(), 300)).isTrue();
       assertThat(first.read(offer.address(), offer.key(), 300)).isZero();
       first.report();
@@ -60,7 +60,7 @@ final class BoundToOneConnectionTest {
       for (int i = 0; i < 6; i++) {
         HostilePeer each = i < 3 ? first : second;
         CompletableFuture<Void> sent = each.accepted().sendAsync(ByteBuffer.allocate(300));
-        Offer offer = each.awaitOffer();
+        Offered offer = each.awaitOffer();
         assertThat(index == -1 || index == offer.key() >>> 8).isTrue();
         index = offer.key() >>> 8;
         each.read(offer.address(), offer.key(), 300);

@@ -130,13 +130,13 @@ final class ConnectionFormsTest {
       assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("message");
     }
     get(sent.getLast());
-    assertThat(server.statistics().grantedCredits()).isGreaterThan(2);
+    assertThat(server.statistics().grantedCredits()).isGreaterThan(1);
     long end = System.nanoTime() + PATIENCE.toNanos();
-    while (server.statistics().grantedCredits() > 2 && System.nanoTime() < end) {
+    while (server.statistics().grantedCredits() > 1 && System.nanoTime() < end) {
       Thread.sleep(10);
     }
-    assertThat(server.statistics().grantedCredits()).isEqualTo(2);
-    assertThat(client.statistics().credits()).isEqualTo(2);
+    assertThat(server.statistics().grantedCredits()).isEqualTo(1);
+    assertThat(client.statistics().credits()).isEqualTo(1);
     client.send(text("one more"), PATIENCE);
     assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("one more");
   }
@@ -347,8 +347,9 @@ final class ConnectionFormsTest {
     }
     assertThat(sent).isPositive();
     assertThat(buffer.byteBuffer().remaining()).isEqualTo(1);
-    server.receive(PATIENCE).orElseThrow().close();
-    server.receive(PATIENCE).orElseThrow().close();
+    for (int i = 0; i < sent; i++) {
+      server.receive(PATIENCE).orElseThrow().close();
+    }
     buffer.close();
   }
 

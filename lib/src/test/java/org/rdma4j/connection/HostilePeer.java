@@ -19,6 +19,7 @@ import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.Offered;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.SendRequests;
@@ -191,11 +192,10 @@ final class HostilePeer implements AutoCloseable {
   }
 
   /** Waits for the next message, which is an offer. */
-  Offer awaitOffer() throws InterruptedException {
+  Offered awaitOffer() throws InterruptedException {
     MemorySegment arrived = receive(PATIENCE).orElseThrow();
     assertThat(MessageHeader.flags(arrived, 0)).isEqualTo(MessageHeader.OFFER);
-    return Objects.requireNonNull(
-        Offer.read(arrived.asSlice(MessageHeader.BYTES, Offer.BYTES).asByteBuffer()));
+    return Offered.read(arrived.asSlice(MessageHeader.BYTES, Offer.BYTES).asByteBuffer());
   }
 
   /** Reads memory of the server, and returns the first byte; throws if the server refuses that. */

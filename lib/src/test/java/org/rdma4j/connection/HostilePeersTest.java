@@ -28,6 +28,7 @@ import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.Offered;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
@@ -160,7 +161,7 @@ final class HostilePeersTest {
           memory.byteBuffer().putLong(8, 2);
           send(requests, memory, 16);
         },
-        "it gave back 2 credits, but has 1");
+        "it gave back 2 credits, but has 0");
   }
 
   @Test
@@ -228,18 +229,18 @@ final class HostilePeersTest {
 
   @Test
   void offersLongerThanWhatIsReceived() throws Exception {
-    Offer offer = new Offer(1, 1L << 40, 0, 1L << 40, 4096, 1);
+    Offered offer = new Offered(1, 1L << 40, 0, 1L << 40, 4096, 1);
     assertThatItBreaks(offering(offer), "offered a message of 1099511627776 bytes");
   }
 
   @Test
   void offersWhosePiecesAreOutsideTheMessage() throws Exception {
-    assertThatItBreaks(offering(new Offer(1, 5000, 4000, 2000, 4096, 1)), "not valid");
+    assertThatItBreaks(offering(new Offered(1, 5000, 4000, 2000, 4096, 1)), "not valid");
   }
 
   @Test
   void piecesOfMessagesThatNeverBegan() throws Exception {
-    assertThatItBreaks(offering(new Offer(1, 5000, 4000, 1000, 4096, 1)), "without those before");
+    assertThatItBreaks(offering(new Offered(1, 5000, 4000, 1000, 4096, 1)), "without those before");
   }
 
   @Test
@@ -248,7 +249,7 @@ final class HostilePeersTest {
     assertThatItBreaks(
         (requests, memory, exposed) -> {
           byte[] offer = new byte[Offer.BYTES];
-          new Offer(1, 1 << 20, 0, 1, memory.remoteAddress(), memory.remoteKey())
+          new Offered(1, 1 << 20, 0, 1, memory.remoteAddress(), memory.remoteKey())
               .write()
               .get(offer);
           header(memory, 0, MessageHeader.OFFER, 0, 0, offer);
@@ -261,10 +262,10 @@ final class HostilePeersTest {
   @Tag("needs-remote-errors")
   @Test
   void offersOfMemoryThatIsGone() throws Exception {
-    assertThatItBreaks(offering(new Offer(1, 5000, 0, 5000, 4096, 1)), "REMOTE_ACCESS_ERROR");
+    assertThatItBreaks(offering(new Offered(1, 5000, 0, 5000, 4096, 1)), "REMOTE_ACCESS_ERROR");
   }
 
-  private static Violation offering(Offer offer) {
+  private static Violation offering(Offered offer) {
     byte[] bytes = new byte[Offer.BYTES];
     offer.write().get(bytes);
     return (requests, memory, exposed) -> {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.ConnectionException;
-import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.Offered;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
@@ -77,7 +77,7 @@ final class OfferedMemoryTest {
   void aPeerReadsWhatItIsOffered(boolean fromUser) throws Exception {
     try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
       CompletableFuture<Void> sent = send(stranger.accepted(), fromUser);
-      Offer offer = stranger.awaitOffer();
+      Offered offer = stranger.awaitOffer();
       assertThat(stranger.read(offer.address(), offer.key(), LENGTH)).isEqualTo((byte) 7);
       stranger.report();
       sent.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -90,7 +90,7 @@ final class OfferedMemoryTest {
   void aPeerDoesNotReadWhatIsBeforeAnOffer(boolean fromUser) throws Exception {
     try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
       CompletableFuture<Void> sent = send(stranger.accepted(), fromUser);
-      Offer offer = stranger.awaitOffer();
+      Offered offer = stranger.awaitOffer();
       assertThat(stranger.isRefused(offer.address() - 1, offer.key(), LENGTH)).isTrue();
       // Its own device ends the connection.
       stranger.vanish();
@@ -103,7 +103,7 @@ final class OfferedMemoryTest {
   void aPeerDoesNotReadWhatIsBehindAnOffer(boolean fromUser) throws Exception {
     try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
       CompletableFuture<Void> sent = send(stranger.accepted(), fromUser);
-      Offer offer = stranger.awaitOffer();
+      Offered offer = stranger.awaitOffer();
       assertThat(stranger.isRefused(offer.address(), offer.key(), LENGTH + 1)).isTrue();
       // Its own device ends the connection.
       stranger.vanish();
@@ -122,7 +122,7 @@ final class OfferedMemoryTest {
   void aPeerDoesNotReadWhatItReportedAsFetched(boolean fromUser) throws Exception {
     try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
       CompletableFuture<Void> sent = send(stranger.accepted(), fromUser);
-      Offer offer = stranger.awaitOffer();
+      Offered offer = stranger.awaitOffer();
       stranger.report();
       sent.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       assertThat(stranger.isRefused(offer.address(), offer.key(), LENGTH)).isTrue();
@@ -135,7 +135,7 @@ final class OfferedMemoryTest {
     try (HostilePeer first = HostilePeer.withShortBuffers(server);
         HostilePeer second = HostilePeer.withShortBuffers(server)) {
       CompletableFuture<Void> sent = send(first.accepted(), fromUser);
-      Offer offer = first.awaitOffer();
+      Offered offer = first.awaitOffer();
       first.vanish();
       assertFails(sent);
       assertThat(second.isRefused(offer.address(), offer.key(), LENGTH)).isTrue();

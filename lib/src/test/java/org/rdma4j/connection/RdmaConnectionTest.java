@@ -136,7 +136,7 @@ final class RdmaConnectionTest {
                 }
               })
           .isInstanceOf(RdmaException.class)
-          .hasMessageContainingAll("ENOBUFS", "All 64 buffers", "raise NodeConfig.maxBuffers");
+          .hasMessageContainingAll("ENOBUFS", "24 connections", "raise NodeConfig.maxBuffers");
       open.removeFirst().close();
       open.add(small.connect(listener.localAddress(), PATIENCE));
     }

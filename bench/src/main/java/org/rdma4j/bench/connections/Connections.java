@@ -54,7 +54,7 @@ public final class Connections {
   private static final String TEN_THOUSAND = "many-10k";
 
   /** Has room for more connections than a node has by default. */
-  static final NodeConfig LARGE = NodeConfig.DEFAULT.maxBuffers(1 << 17);
+  static final NodeConfig LARGE = NodeConfig.DEFAULT.maxBuffers(1 << 15);
 
   private static final int OPENED_TOGETHER = 200;
   private static final int OPENINGS_BEFORE = 7;
@@ -142,8 +142,12 @@ public final class Connections {
     steps.put("echo", this::echo);
     steps.put("echo-driven", this::drivenEcho);
     steps.put("echo-async", this::asyncEcho);
-    steps.put("allocation", () -> allocation("blocking", "echo", Rates::copiedEchoes));
-    steps.put("allocation-handler", () -> allocation("handler", "answer", Rates::handledEchoes));
+    steps.put("allocation", () -> allocation("blocking", "echo", 64, Rates::copiedEchoes));
+    steps.put(
+        "allocation-handler", () -> allocation("handler", "answer", 64, Rates::handledEchoes));
+    steps.put(
+        "allocation-16k",
+        () -> allocation("16 KiB, blocking", "echo", 1 << 14, Rates::copiedEchoes));
     steps.put("first", this::first);
     steps.put("many", () -> many(RdmaNode.open(), THOUSAND, THOUSAND));
     steps.put(TEN_THOUSAND, () -> many(RdmaNode.open(LARGE), 10 * THOUSAND, 2 * THOUSAND / 10));
@@ -316,19 +320,20 @@ public final class Connections {
   }
 
   /** Without what the process allocates in the same time while nothing is sent. */
-  private ConnectionComparison allocation(String form, String answer, Echo echo) throws Exception {
+  private ConnectionComparison allocation(String form, String answer, int bytes, Echo echo)
+      throws Exception {
     ConnectionComparison comparison =
         ConnectionComparison.atMost(
             0, "allocation for a message sent and one received, " + form, "B");
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, answer);
-      WarmUp.run(connection, time -> echo.run(connection, 64, time));
+      WarmUp.run(connection, time -> echo.run(connection, bytes, time));
       long begin = THREADS.getTotalThreadAllocatedBytes();
       Thread.sleep(TIME);
       long idle = THREADS.getTotalThreadAllocatedBytes() - begin;
       for (int i = 0; i < pairs; i++) {
         long before = THREADS.getTotalThreadAllocatedBytes();
-        long echoes = echo.run(connection, 64, TIME).operations();
+        long echoes = echo.run(connection, bytes, TIME).operations();
         long busy = THREADS.getTotalThreadAllocatedBytes() - before;
         comparison.add((busy - idle) / (double) echoes);
       }

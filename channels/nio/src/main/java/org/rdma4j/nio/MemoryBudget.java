@@ -26,8 +26,13 @@ final class MemoryBudget {
   /** The most that the limits of a node allow. */
   static final long MOST = 32L << 30;
 
-  /** The receives of a connection for credits and the like, which the peer has no credits for. */
-  private static final int CONTROL_RECEIVES = 5;
+  /** The receive of a connection for credits and the like, which the peer has no credits for. */
+  private static final int CONTROL_RECEIVES = 1;
+
+  /**
+   * A quiet channel has 2 receives, but counts as so many, because it takes more when it is used.
+   */
+  private static final int LEAST_RECEIVES = 7;
 
   /** How long a measurement is valid: it asks all connections. */
   private static final long VALID_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -95,12 +100,12 @@ final class MemoryBudget {
     for (Upgrade each : upgraded) {
       RdmaConnection connection = each.stream().connection();
       if (connection.isOpen()) {
-        receives += connection.statistics().grantedCredits() + CONTROL_RECEIVES;
+        int own = connection.statistics().grantedCredits() + CONTROL_RECEIVES;
+        receives += Math.max(LEAST_RECEIVES, own);
       }
     }
     long others = (long) statistics.buffersInUse() - statistics.postedReceives();
-    return (others + Math.min(receives, statistics.postedReceives())) * Rendezvous.PIECE
-        + statistics.largeBytes();
+    return (others + receives) * Rendezvous.PIECE + statistics.largeBytes();
   }
 
   /** Gives the reason, for a log. */

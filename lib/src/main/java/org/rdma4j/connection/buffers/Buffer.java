@@ -47,6 +47,9 @@ public final class Buffer extends ReusedMemory {
   /** Whether it was taken to receive into. The lock of its pool guards this. */
   private boolean toReceive;
 
+  /** When it was given back the last time, if it is long. The lock of its pool guards this. */
+  private long keptSince;
+
   /** What it counts as if it is long and arrives. The lock of its pool guards this. */
   private @Nullable Arrivals arrivals;
 
@@ -247,6 +250,14 @@ public final class Buffer extends ReusedMemory {
 
   boolean isSentOn() {
     return sentOn;
+  }
+
+  void keptSince(long turn) {
+    keptSince = turn;
+  }
+
+  long keptSince() {
+    return keptSince;
   }
 
   void arrivals(@Nullable Arrivals counted) {

@@ -5,11 +5,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.SequencedSet;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -44,10 +42,12 @@ public final class LargeBuffers implements Buffer.Home {
 
   private final BufferMemory.Source source;
   private final ReentrantLock lock = new ReentrantLock();
+
+  /** The buffers of each length that are kept, in the order in which they were given back. */
   private final List<Deque<Buffer>> keptByClass = new ArrayList<>();
 
-  /** All that are kept, in the order in which they were given back, as in each class. */
-  private final SequencedSet<Buffer> keptInOrder = new LinkedHashSet<>();
+  /** How many were given back so far. */
+  private long givenBack;
 
   /** All whose memory is registered, each with the number of bytes of which it is. */
   private final Map<Buffer, Long> all = new HashMap<>();
@@ -287,7 +287,6 @@ public final class LargeBuffers implements Buffer.Home {
     for (int sizeClass = shortest; sizeClass < end && capacity(sizeClass) <= most; sizeClass++) {
       Buffer known = keptByClass.get(sizeClass).pollLast();
       if (known != null) {
-        keptInOrder.remove(known);
         kept -= known.capacity();
         leastKept = Math.min(leastKept, kept);
         inUse += known.capacity();
@@ -535,8 +534,8 @@ public final class LargeBuffers implements Buffer.Home {
     lock.lock();
     try {
       kept += buffer.capacity();
+      buffer.keptSince(givenBack++);
       keptByClass.get(buffer.index()).addLast(buffer);
-      keptInOrder.addLast(buffer);
       return pollSurplus();
     } finally {
       lock.unlock();
@@ -550,7 +549,16 @@ public final class LargeBuffers implements Buffer.Home {
 
   /** Takes the buffer that has been unused for longest. Requires the lock. */
   private Buffer pollOldest() {
-    Buffer oldest = keptInOrder.removeFirst();
+    Buffer oldest = null;
+    for (Deque<Buffer> each : keptByClass) {
+      Buffer first = each.peekFirst();
+      if (first != null && (oldest == null || first.keptSince() < oldest.keptSince())) {
+        oldest = first;
+      }
+    }
+    if (oldest == null) {
+      throw new AssertionError("no buffer is kept");
+    }
     keptByClass.get(oldest.index()).removeFirst();
     kept -= oldest.capacity();
     leastKept = Math.min(leastKept, kept);

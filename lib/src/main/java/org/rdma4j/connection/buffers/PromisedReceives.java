@@ -63,15 +63,22 @@ public final class PromisedReceives {
     }
   }
 
-  /** Takes some back. */
+  /** Takes some back, unless all were. */
   public void withdraw(int receives) {
-    supply.withdraw(receives);
-    count -= receives;
+    if (!ended) {
+      supply.withdraw(receives);
+      count -= receives;
+    }
   }
 
   /** Takes all back, after the peer can no longer send, and promises no more. */
   public void withdrawAll() {
-    ended = true;
     withdraw(count);
+    ended = true;
+  }
+
+  /** Returns the number of receives that the peer may use now. */
+  public int count() {
+    return count;
   }
 }

@@ -3,6 +3,7 @@ package org.rdma4j.connection.session;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -32,8 +33,19 @@ final class Inbox {
   private final Arrivals arrivals;
   private final long maxBytes;
   private final Deque<Buffer> arrived = new ArrayDeque<>();
-  private final Map<Integer, Incoming> incoming = new HashMap<>();
-  private final Deque<Waiting> waiting = new ArrayDeque<>();
+
+  /** The messages that are offered as a whole and are being fetched, in their order. */
+  private final Deque<Incoming> whole = new ArrayDeque<>();
+
+  /** The messages in pieces that are not complete, by their numbers. */
+  private final Map<Integer, Incoming> inPieces = new HashMap<>();
+
+  private final Deque<Unfetched> waiting = new ArrayDeque<>();
+
+  /** Objects for the next messages. */
+  private final Deque<Incoming> spareIncoming = new ArrayDeque<>();
+
+  private final Deque<Unfetched> spareUnfetched = new ArrayDeque<>();
 
   /** The offers that have not been fetched. */
   private int offers;
@@ -60,13 +72,6 @@ final class Inbox {
   private long movedAt;
 
   /**
-   * An offer that waits for memory, unless it has a buffer that it fits into, or a message that has
-   * arrived behind one.
-   */
-  private record Waiting(
-      @Nullable Offer offer, MessageKind kind, long number, @Nullable Buffer buffer) {}
-
-  /**
    * Creates an empty inbox.
    *
    * @param arrivals what long messages count as
@@ -83,8 +88,22 @@ final class Inbox {
     if (waiting.isEmpty()) {
       arrived.addLast(message);
     } else {
-      waiting.addLast(new Waiting(null, message.kind(), message.number(), message));
+      Unfetched behind = newUnfetched();
+      behind.arrived(message);
+      waiting.addLast(behind);
     }
+  }
+
+  /** Returns what an offer can be read into, to be {@link #offer offered} or taken back. */
+  Unfetched newUnfetched() {
+    Unfetched known = spareUnfetched.pollLast();
+    return known == null ? new Unfetched() : known;
+  }
+
+  /** Takes back what is no longer used. */
+  void recycle(Unfetched unused) {
+    unused.clear();
+    spareUnfetched.addLast(unused);
   }
 
   /**
@@ -129,10 +148,10 @@ final class Inbox {
   /**
    * Takes an offer of the peer.
    *
-   * @param target what the message is fetched into; null if it needs memory of its own
    * @return what is wrong with it; null if nothing is
    */
-  @Nullable String offer(Offer offer, MessageKind kind, long number, @Nullable Buffer target) {
+  @Nullable String offer(Unfetched unfetched) {
+    Offer offer = unfetched.offer();
     if (offer.total() > maxBytes) {
       return "it offered a message of %d bytes, more than the %d of NodeConfig.maxMessageBytes"
           .formatted(offer.total(), maxBytes);
@@ -142,7 +161,7 @@ final class Inbox {
     }
     offers++;
     unoffered += (offer.offset() == 0 ? offer.total() : 0) - offer.length();
-    waiting.addLast(new Waiting(offer, kind, number, target));
+    waiting.addLast(unfetched);
     return null;
   }
 
@@ -153,14 +172,14 @@ final class Inbox {
    */
   @Nullable String fetchOffered(Sending sending) {
     while (!waiting.isEmpty()) {
-      Waiting first = waiting.getFirst();
-      Offer offer = first.offer();
-      if (offer == null) {
+      Unfetched first = waiting.getFirst();
+      if (!first.isOffer()) {
         arrived.addLast(Objects.requireNonNull(first.buffer()));
-        waiting.removeFirst();
+        recycle(waiting.removeFirst());
         continue;
       }
-      Incoming known = incoming.get(offer.message());
+      Offer offer = first.offer();
+      Incoming known = begun(offer);
       if (known == null) {
         if (offer.offset() != 0) {
           return "it offered a piece of a message without those before";
@@ -170,19 +189,29 @@ final class Inbox {
           return null;
         }
         known = begin(first, offer, target);
-      } else if (offer.offset() != known.offered || offer.total() != known.total) {
+      } else if (offer.offset() != known.offered || offer.total() != known.total()) {
         return "it offered pieces that do not fit together";
       }
       if (!isRegistered(known, offer)) {
         return null;
       }
-      waiting.removeFirst();
       moves++;
       known.offered += offer.length();
       sending.fetch(offer, known);
       reading += offer.length();
+      recycle(waiting.removeFirst());
     }
     return null;
+  }
+
+  /** Returns the message that an offer goes on with; null if it begins one. */
+  private @Nullable Incoming begun(Offer offer) {
+    Incoming last = offer.isWhole() ? whole.peekLast() : null;
+    if (last != null && last.offered == 0) {
+      // It has waited for its memory to be registered.
+      return last;
+    }
+    return inPieces.isEmpty() ? null : inPieces.get(offer.message());
   }
 
   /** Returns memory for a message; null if there is none yet. */
@@ -204,9 +233,9 @@ final class Inbox {
 
   /** Returns whether what is offered can be fetched; if not, asks for the memory that is needed. */
   private boolean isRegistered(Incoming message, Offer offer) {
-    boolean registered = offer.end() <= message.target.registeredBytes();
+    boolean registered = offer.end() <= message.target().registeredBytes();
     if (!registered && need == null) {
-      ask(message.target, offer);
+      ask(message.target(), offer);
     }
     return registered;
   }
@@ -237,14 +266,20 @@ final class Inbox {
     need = null;
   }
 
-  private Incoming begin(Waiting first, Offer offer, Buffer target) {
+  private Incoming begin(Unfetched first, Offer offer, Buffer target) {
     long total = offer.total();
     target.await(first.kind(), first.number(), total);
     if (first.kind() == MessageKind.MESSAGE) {
       arrived.addLast(target);
     }
-    Incoming begun = new Incoming(offer.message(), target, total);
-    incoming.put(begun.number, begun);
+    Incoming known = spareIncoming.pollLast();
+    Incoming begun = known == null ? new Incoming() : known;
+    begun.begin(offer.message(), offer.isWhole(), target, total);
+    if (offer.isWhole()) {
+      whole.addLast(begun);
+    } else {
+      inPieces.put(begun.number(), begun);
+    }
     return begun;
   }
 
@@ -258,10 +293,21 @@ final class Inbox {
     }
     boolean complete = message.missing == 0;
     if (complete) {
-      message.target.completed();
-      incoming.remove(message.number);
+      message.target().completed();
+      if (message.isWhole()) {
+        // The first, because reads are done in their order.
+        whole.remove(message);
+      } else {
+        inPieces.remove(message.number());
+      }
     }
     return complete;
+  }
+
+  /** Takes back a message that is complete. */
+  void recycle(Incoming complete) {
+    complete.clear();
+    spareIncoming.addLast(complete);
   }
 
   /**
@@ -269,7 +315,7 @@ final class Inbox {
    * if nothing is. Its memory is lost for others as long as it is not complete.
    */
   @Nullable String checkProgress(long now, long maxNanos) {
-    if (incoming.isEmpty() || moves != seenMoves) {
+    if ((whole.isEmpty() && inPieces.isEmpty()) || moves != seenMoves) {
       seenMoves = moves;
       movedAt = now;
       return null;
@@ -277,22 +323,24 @@ final class Inbox {
     if (maxNanos == 0 || now - movedAt < maxNanos) {
       return null;
     }
-    Incoming first = incoming.values().iterator().next();
+    Incoming first = whole.isEmpty() ? inPieces.values().iterator().next() : whole.getFirst();
     return "nothing of a message of %d bytes, of which %d are missing, has arrived for %s: offer all of it, or raise NodeConfig.progressTimeout of the receiver"
-        .formatted(first.total, first.missing, TimeText.of(Duration.ofNanos(maxNanos)));
+        .formatted(first.total(), first.missing, TimeText.of(Duration.ofNanos(maxNanos)));
   }
 
   /** Removes all messages that no thread will take, whether they are complete or not. */
   List<Buffer> discard() {
     List<Buffer> all = new ArrayList<>(arrived);
     arrived.clear();
-    for (Incoming each : incoming.values()) {
-      if (each.target.kind() != MessageKind.MESSAGE) {
-        all.add(each.target);
+    for (Collection<Incoming> incoming : List.of(whole, inPieces.values())) {
+      for (Incoming each : incoming) {
+        if (each.target().kind() != MessageKind.MESSAGE) {
+          all.add(each.target());
+        }
       }
+      incoming.clear();
     }
-    incoming.clear();
-    for (Waiting each : waiting) {
+    for (Unfetched each : waiting) {
       if (each.buffer() != null) {
         all.add(each.buffer());
       }

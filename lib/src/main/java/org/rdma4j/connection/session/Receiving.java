@@ -41,6 +41,9 @@ final class Receiving {
   /** Whether both sides know packed messages. */
   private boolean packs;
 
+  /** Whether both sides have one receive for messages of the protocol itself. */
+  private boolean oneReceive;
+
   /** Whether a message of the peer has arrived. */
   private boolean heard;
 
@@ -79,8 +82,13 @@ final class Receiving {
   @Nullable String connected(Hello hello) {
     peer = hello;
     packs = (features & hello.features() & Hello.PACKED) != 0;
+    oneReceive = (features & hello.features() & Hello.ONE_RECEIVE) != 0;
     connected = true;
-    credits.begin(hello.credits(), hello.receives(), packs);
+    credits.begin(hello.credits(), hello.receives(), packs, oneReceive);
+    if (oneReceive) {
+      sending.takeOneReceive();
+      promises.withdraw(Session.CONTROL_RECEIVES - 1);
+    }
     String wrong = null;
     while (!early.isEmpty()) {
       Buffer next = early.removeFirst();
@@ -116,6 +124,10 @@ final class Receiving {
 
   boolean packs() {
     return packs;
+  }
+
+  boolean hasOneReceive() {
+    return oneReceive;
   }
 
   /** Returns whether requests may be posted: not before both sides know what the other receives. */
@@ -158,11 +170,12 @@ final class Receiving {
     boolean delivered = false;
     try {
       String wrong = checkHeader(buffer, kind, flags);
-      wrong = wrong == null && kind != null ? acceptCounts(buffer, kind) : wrong;
+      wrong = wrong == null && kind != null ? acceptCounts(buffer, kind, flags) : wrong;
       if (wrong != null || kind == null) {
         return wrong;
       }
-      if (!kind.takesCredit()) {
+      boolean isEndOfOutput = oneReceive && kind.isEndOfOutput(flags);
+      if (!kind.takesCredit() && !isEndOfOutput) {
         return acceptControl(buffer, kind, flags);
       }
       if (!credits.arrived()) {
@@ -170,6 +183,10 @@ final class Receiving {
       }
       if ((flags & MessageHeader.LACKED_CREDIT) != 0) {
         credits.widen();
+      }
+      if (isEndOfOutput) {
+        credits.freed();
+        return acceptEnd(buffer, flags);
       }
       long number = MessageHeader.number(buffer.segment(), buffer.header());
       if (kind == MessageKind.RETURN) {
@@ -181,16 +198,18 @@ final class Receiving {
         return null;
       }
       if ((flags & MessageHeader.OFFER) != 0) {
-        Offer offer = buffer.length() == Offer.BYTES ? Offer.read(buffer.message()) : null;
-        if (offer == null || kind == MessageKind.NOTICE) {
+        Unfetched unfetched = kind == MessageKind.NOTICE ? null : readOffer(buffer);
+        if (unfetched == null) {
           return "it sent an offer that is not valid";
         }
+        Offer offer = unfetched.offer();
         if (offer.total() > allowedBytes) {
           return tooLong(offer.total());
         }
         // A short message is fetched into the buffer that its offer took, and counts as others do.
         delivered = offer.offset() == 0 && offer.total() <= buffer.capacity();
-        wrong = inbox.offer(offer, kind, number, delivered ? buffer : null);
+        unfetched.offer(kind, number, delivered ? buffer : null);
+        wrong = inbox.offer(unfetched);
         delivered &= wrong == null;
         begun(kind, number);
         if (delivered) {
@@ -217,6 +236,13 @@ final class Receiving {
       }
     }
     return deliver(buffer);
+  }
+
+  /** Returns the offer in a message; null if no honest peer sends it. */
+  private @Nullable Unfetched readOffer(Buffer buffer) {
+    Unfetched read = inbox.newUnfetched();
+    boolean valid = buffer.length() == Offer.BYTES && read.read(buffer.segment(), buffer.payload());
+    return valid ? read : null;
   }
 
   private @Nullable String acceptOne(Buffer buffer, MessageKind kind, long number) {
@@ -272,6 +298,7 @@ final class Receiving {
         isPacked
             ? MessageHeader.OFFER
             : packs ? 0 : MessageHeader.PACKED | MessageHeader.LACKED_CREDIT;
+    unknown |= oneReceive ? 0 : MessageHeader.PROTOCOL_READ;
     int known = kind.flags() & ~unknown;
     int reserved = isPacked ? 0 : MessageHeader.firstLength(buffer.segment(), buffer.header());
     if ((flags & ~known) != 0 || reserved != 0) {
@@ -284,7 +311,10 @@ final class Receiving {
   }
 
   /** Handles what each message has: credits, and the number of offers that the peer has fetched. */
-  private @Nullable String acceptCounts(Buffer buffer, MessageKind kind) {
+  private @Nullable String acceptCounts(Buffer buffer, MessageKind kind, int flags) {
+    if ((flags & MessageHeader.PROTOCOL_READ) != 0 && !sending.readByPeer()) {
+      return "it has read a message of the protocol that was not sent";
+    }
     int granted = MessageHeader.credits(buffer.segment(), buffer.header());
     if (!credits.restore(granted)) {
       return "it granted %d credits, but says that it grants at most %d"
@@ -303,14 +333,25 @@ final class Receiving {
   private @Nullable String acceptControl(Buffer buffer, MessageKind kind, int flags) {
     // Its receive is set aside again for the next one, at the latest when this buffer is free.
     promises.renew();
-    return kind == MessageKind.END
-        ? lifecycle.peerEnded(flags, inbox.lacksPieces(), () -> PrintableText.of(buffer.message()))
+    if (kind == MessageKind.END) {
+      return acceptEnd(buffer, flags);
+    }
+    boolean reports = MessageHeader.fetched(buffer.segment(), buffer.header()) > 0;
+    return oneReceive && !reports && !sending.readProtocol()
+        ? "it sent credits before it knew that the last ones were read"
         : null;
+  }
+
+  private @Nullable String acceptEnd(Buffer buffer, int flags) {
+    return lifecycle.peerEnded(
+        flags & ~MessageHeader.PROTOCOL_READ,
+        inbox.lacksPieces(),
+        () -> PrintableText.of(buffer.message()));
   }
 
   private @Nullable String acceptReturn(long number) {
     credits.freed();
-    if (!credits.takeBack(number)) {
+    if ((number == 0 && !oneReceive) || !credits.takeBack(number)) {
       return "it gave back %d credits, but has %d".formatted(number, credits.granted());
     }
     promises.withdraw((int) number);
@@ -419,13 +460,15 @@ final class Receiving {
       return null;
     }
     counts.receivedMessages++;
-    counts.receivedBytes += message.total;
-    if (message.target.kind() == MessageKind.MESSAGE) {
+    counts.receivedBytes += message.total();
+    Buffer target = message.target();
+    inbox.recycle(message);
+    if (target.kind() == MessageKind.MESSAGE) {
       // Its place among the messages was taken when the first piece was offered.
       messagesArrived();
       return null;
     }
-    return deliver(message.target);
+    return deliver(target);
   }
 
   /** Records that a message no longer counts against the receive window. Long ones never do. */

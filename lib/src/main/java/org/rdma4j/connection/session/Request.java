@@ -50,6 +50,9 @@ public final class Request {
   private long number;
   @Nullable Buffer buffer;
 
+  /** Whether an end takes a credit. */
+  private boolean creditForEnd;
+
   /** Whether further messages may be added to the buffer while this waits. */
   private boolean joinable;
 
@@ -128,6 +131,7 @@ public final class Request {
     flags = 0;
     number = 0;
     buffer = null;
+    creditForEnd = false;
     joinable = false;
     messages = 1;
     joined = null;
@@ -158,6 +162,11 @@ public final class Request {
     flags = withFlags;
     number = withNumber;
     buffer = bytes;
+  }
+
+  /** Makes this end wait for a credit. */
+  void takeCreditForEnd() {
+    creditForEnd = true;
   }
 
   /**
@@ -429,7 +438,7 @@ public final class Request {
     if (incoming == null) {
       throw new AssertionError(operation + " without a message");
     }
-    return incoming.target;
+    return incoming.target();
   }
 
   /** Returns the offset in the message of what a fetch reads. */
@@ -486,12 +495,17 @@ public final class Request {
 
   /** Returns whether it can be posted only with a credit. */
   public boolean takesCredit() {
-    return operation == Operation.SEND && kind.takesCredit();
+    return operation == Operation.SEND && (kind.takesCredit() || creditForEnd);
   }
 
   /** Returns whether it is a message of the protocol itself, which needs no credit. */
   boolean isControl() {
-    return operation == Operation.SEND && !kind.takesCredit();
+    return operation == Operation.SEND && !takesCredit();
+  }
+
+  /** Returns whether it is the last message, which ends the connection. */
+  boolean isLast() {
+    return isControl() && kind == MessageKind.END;
   }
 
   /** Returns whether the user has asked for it, rather than the protocol. */

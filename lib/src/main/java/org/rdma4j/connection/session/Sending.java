@@ -9,6 +9,7 @@ import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.BufferPool;
 import org.rdma4j.connection.buffers.PromisedReceives;
 import org.rdma4j.connection.wire.Credits;
+import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
@@ -85,6 +86,15 @@ final class Sending {
   /** The number of posted messages of the protocol itself. */
   private int controls;
 
+  /** Whether the peer has one receive for them: {@link Hello#ONE_RECEIVE}. */
+  private boolean oneReceive;
+
+  /** Whether the peer has not said that it has read the last one, so that there is no receive. */
+  private boolean unread;
+
+  /** Whether the next message has to say that the last one of the peer was read. */
+  private boolean readUntold;
+
   /** The credits that the next message carries in addition to owed ones. */
   private int alreadyGranted;
 
@@ -144,6 +154,38 @@ final class Sending {
     if (request.isAnswer()) {
       answers.add(request.offered);
     }
+  }
+
+  /** Says that the peer has one receive for messages of the protocol itself. */
+  void takeOneReceive() {
+    oneReceive = true;
+  }
+
+  /**
+   * Records that a message of the protocol has taken the receive for it.
+   *
+   * @return whether it may; not if the peer was not told that the last one was read
+   */
+  boolean readProtocol() {
+    boolean may = !readUntold;
+    readUntold = true;
+    return may;
+  }
+
+  /**
+   * Records that the peer has read the last message of the protocol.
+   *
+   * @return whether there was one
+   */
+  boolean readByPeer() {
+    boolean was = unread;
+    unread = false;
+    return was;
+  }
+
+  /** Returns whether the peer has a receive for the last message. */
+  boolean mayEnd() {
+    return !oneReceive || !unread || credits.available() > 0;
   }
 
   /** Returns whether a message may join another. Without the lock, that may be out of date. */
@@ -326,7 +368,7 @@ final class Sending {
       return false;
     }
     if (!request.isOffer()) {
-      return true;
+      return !request.isLast() || mayEnd();
     }
     if (offers.size() == Offer.MAX_UNFETCHED) {
       return false;
@@ -338,6 +380,10 @@ final class Sending {
   }
 
   private @Nullable Request nextControl() {
+    if (oneReceive && unread && fetched == 0) {
+      // The peer has a credit that came with the last one, and says that it was read when it sends.
+      return null;
+    }
     int granted = alreadyGranted + (credits.isDue() ? grantOwed() : 0);
     // While many offers are fetched, one message reports several. Requests that the device has will
     // complete, which leads here again.
@@ -364,13 +410,31 @@ final class Sending {
   /** Gives back the credits that this side does not use. */
   void giveBackCredits() {
     Buffer empty = credits.hasSurplus() ? pool.tryTakeForProtocol() : null;
-    if (empty == null) {
-      return;
+    if (empty != null) {
+      giveBack(credits.giveBack(), empty);
     }
+  }
+
+  private void giveBack(int returned, Buffer empty) {
     empty.become(MessageKind.RETURN, 0, 0);
     Request message = newRequest();
-    message.send(MessageKind.RETURN, 0, credits.giveBack(), empty);
+    message.send(MessageKind.RETURN, 0, returned, empty);
     add(message);
+  }
+
+  /**
+   * Says that the last message of the protocol was read, if the peer has no credit, and so could
+   * not say that it closes. What is sent for that takes a credit, because another message of the
+   * protocol would have to be read as well.
+   */
+  void tellRead() {
+    if (!readUntold || credits.granted() > 0 || credits.available() == 0 || !waiting.isEmpty()) {
+      return;
+    }
+    Buffer empty = pool.tryTakeForProtocol();
+    if (empty != null) {
+      giveBack(0, empty);
+    }
   }
 
   /** Ends the next requests if their memory was closed meanwhile. */
@@ -438,6 +502,7 @@ final class Sending {
     alreadyGranted = 0;
     if (request.isControl()) {
       controls++;
+      takeReceive(request);
     } else {
       credits.spend();
       counts.sentMessages += request.kind().isOfUser() ? request.messages() : 0;
@@ -447,8 +512,12 @@ final class Sending {
     fetched -= told;
     long header = buffer.payload() - MessageHeader.BYTES;
     int flags = request.flags();
-    if (!request.isControl() && credits.takeLacked()) {
+    if (request.kind().takesCredit() && credits.takeLacked()) {
       flags |= MessageHeader.LACKED_CREDIT;
+    }
+    if (readUntold && oneReceive) {
+      flags |= MessageHeader.PROTOCOL_READ;
+      readUntold = false;
     }
     MessageHeader.write(
         buffer.segment(), header, request.kind(), flags, granted, told, request.number());
@@ -456,6 +525,18 @@ final class Sending {
     if (request.isOffer()) {
       offers.addLast(request);
     }
+  }
+
+  /** Takes the receive that the peer has for a message of the protocol. */
+  private void takeReceive(Request control) {
+    if (!oneReceive || (fetched > 0 && !control.isLast())) {
+      // What reports a fetched offer takes the receive that was set aside with the offer.
+      return;
+    }
+    if (unread) {
+      credits.spend();
+    }
+    unread = true;
   }
 
   /** Grants the peer as many credits as it can have, and returns their number. */

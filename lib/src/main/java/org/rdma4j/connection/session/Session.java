@@ -33,8 +33,9 @@ import org.rdma4j.connection.wire.MessageKind;
  */
 public final class Session {
   /**
-   * The receives that the peer needs for messages of the protocol itself: three with credits, and
-   * one each for the end of the output and for the end of the connection.
+   * The receives that the peer may need for messages of the protocol itself: three with credits,
+   * and one each for the end of the output and for the end of the connection. A peer with {@link
+   * Hello#ONE_RECEIVE} needs one, which is known once it is {@link #connected}.
    */
   public static final int CONTROL_RECEIVES = 5;
 
@@ -267,8 +268,9 @@ public final class Session {
   }
 
   /**
-   * Records that time has passed: gives back the credits that a quiet connection does not use, and
-   * breaks one whose peer had to send the first message, or the rest of a long one.
+   * Records that time has passed: gives back the credits that a quiet connection does not use, says
+   * what was read to a peer that waits for that, and breaks a connection whose peer had to send the
+   * first message, or the rest of a long one.
    *
    * @param now the time, on the scale of {@link System#nanoTime}
    * @param quietNanos how long nothing has happened
@@ -288,6 +290,9 @@ public final class Session {
       breakIf("it had to send the first message, and sent none");
     } else if (receiving.mayPost() && sending.outstanding() == 0 && quietNanos >= QUIET_NANOS) {
       sending.giveBackCredits();
+    }
+    if (receiving.mayPost()) {
+      sending.tellRead();
     }
   }
 
@@ -692,6 +697,10 @@ public final class Session {
   }
 
   private void tellPeer(String text) {
+    if (!sending.mayEnd()) {
+      // The peer learns of the end without the reason.
+      return;
+    }
     ByteBuffer bytes = ByteBuffer.allocate(shortBytes());
     // An encoder stops before a character that no longer fits.
     StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text), bytes, true);
@@ -725,7 +734,11 @@ public final class Session {
   }
 
   private void addEnd(int flags) {
-    sending.add(newEnd(flags, ByteBuffer.allocate(0)));
+    Request end = newEnd(flags, ByteBuffer.allocate(0));
+    if (receiving.hasOneReceive() && MessageKind.END.isEndOfOutput(flags)) {
+      end.takeCreditForEnd();
+    }
+    sending.add(end);
     lifecycle.outputEnded();
   }
 

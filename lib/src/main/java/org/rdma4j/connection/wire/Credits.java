@@ -7,14 +7,16 @@ package org.rdma4j.connection.wire;
  *
  * <p>The number of credits that the peer may have, the window, starts at {@link #FIRST_WINDOW} and
  * doubles whenever the peer has used up all of them or says that it lacked one, up to a maximum. A
- * peer that sends nothing for a while gives back all but the first few: a quiet connection holds
- * few.
+ * peer that sends nothing for a while gives back all but the first: a quiet connection holds one.
  *
  * <p>Not safe for use by several threads: the lock of the connection guards it.
  */
 public final class Credits {
+  /** The window of a quiet connection. Its first message makes it {@link #WINDOW_OF_ANSWERS}. */
+  public static final int FIRST_WINDOW = 1;
+
   /** One message on the way and one more, so that a peer that waits for answers never waits. */
-  public static final int FIRST_WINDOW = 2;
+  private static final int WINDOW_OF_ANSWERS = 2;
 
   private final int maxWindow;
   private int maxAvailable;
@@ -24,6 +26,7 @@ public final class Credits {
   private int available;
   private boolean lacked;
   private boolean mayAsk;
+  private boolean mayKeepOne;
 
   /**
    * Creates the credits of a new connection.
@@ -40,9 +43,12 @@ public final class Credits {
    * @param first the number of credits at first
    * @param max the number of credits at most
    * @param asks whether the peer knows {@link MessageHeader#LACKED_CREDIT}
+   * @param keepsOne whether the peer knows {@link Hello#ONE_RECEIVE}: one credit can be left then
+   *     after the others were given back
    */
-  public void begin(int first, int max, boolean asks) {
+  public void begin(int first, int max, boolean asks, boolean keepsOne) {
     mayAsk = asks;
+    mayKeepOne = keepsOne;
     available = first;
     maxAvailable = max;
   }
@@ -136,31 +142,35 @@ public final class Credits {
     held--;
   }
 
-  /** Returns the number of credits that the peer can be granted. */
+  /**
+   * Returns the number of credits that the peer can be granted. A peer without any gets one also
+   * while a message is held, which may wait for its other pieces.
+   */
   public int owed() {
-    return Math.max(0, window - granted - held);
+    int places = granted == 0 ? Math.max(window, WINDOW_OF_ANSWERS) : window;
+    return Math.max(0, places - granted - held);
   }
 
   /**
    * Returns whether the owed credits are due in a message of their own: half of the window or more.
-   * So at most two such messages are unread at a time. With the first window they are due only if
-   * the peer has none left, because the answer to a message carries the credit for the next one.
+   * So at most two such messages are unread at a time. With a small window they are due only if the
+   * peer has none left, because the answer to a message carries the credit for the next one.
    */
   public boolean isDue() {
     int owed = owed();
-    return owed > 0 && (granted == 0 || (window > FIRST_WINDOW && 2 * owed >= window));
+    return owed > 0 && (granted == 0 || (window > WINDOW_OF_ANSWERS && 2 * owed >= window));
   }
 
   /** Returns whether a quiet connection has credits to {@link #giveBack}. */
   public boolean hasSurplus() {
-    return available > FIRST_WINDOW + 1;
+    return available > FIRST_WINDOW + (mayKeepOne ? 0 : 1);
   }
 
   /**
    * Gives back the available credits that a quiet connection does not need. One of the remaining
    * ones is for the message that notifies the peer.
    *
-   * @return their number
+   * @return their number, without that of this message
    */
   public int giveBack() {
     int returned = Math.max(0, available - FIRST_WINDOW - 1);
@@ -174,7 +184,7 @@ public final class Credits {
    * @return whether the peer had them; if not, nothing has changed
    */
   public boolean takeBack(long returned) {
-    if (returned < 1 || returned > granted) {
+    if (returned < 0 || returned > granted) {
       return false;
     }
     granted -= (int) returned;

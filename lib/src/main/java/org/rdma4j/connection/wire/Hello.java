@@ -12,8 +12,8 @@ import java.util.Optional;
  *     it grants them in a message, before which the other side sends nothing
  * @param receives the number of credits that the other side may have at most
  * @param maxMessageBytes the length of the longest message that it receives
- * @param features what it knows beyond the first version 4: {@link #PACKED}, and what later
- *     versions know
+ * @param features what it knows beyond the first version 4: {@link #PACKED}, {@link #ONE_RECEIVE},
+ *     and what later versions know
  */
 public record Hello(
     int bufferBytes, int credits, int receives, long maxMessageBytes, int features) {
@@ -26,8 +26,14 @@ public record Hello(
   /** The feature that several messages may come in one SEND. */
   public static final int PACKED = 1;
 
+  /**
+   * The feature that messages of the protocol itself take one receive, and that the next one waits
+   * until the peer has read the last.
+   */
+  public static final int ONE_RECEIVE = 2;
+
   /** All features that this version has. */
-  public static final int FEATURES = PACKED;
+  public static final int FEATURES = PACKED | ONE_RECEIVE;
 
   /** The number of bytes that each peer writes. The features follow, and may be missing. */
   public static final int BYTES = 5 * Integer.BYTES + Long.BYTES + 1;

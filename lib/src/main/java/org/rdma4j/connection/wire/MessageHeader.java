@@ -33,6 +33,9 @@ public final class MessageHeader {
   /** With a message that takes a credit: its sender had more to send, and no credit left. */
   public static final int LACKED_CREDIT = 16;
 
+  /** The sender has read the last message of the protocol itself: its receive is free again. */
+  public static final int PROTOCOL_READ = 32;
+
   public static final int LENGTH_BYTES = Integer.BYTES;
 
   /** The length of the longest message that others can follow. */

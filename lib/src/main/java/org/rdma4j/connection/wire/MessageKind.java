@@ -35,7 +35,8 @@ public enum MessageKind {
   MessageKind(int code, boolean takesCredit, int flags, boolean isOutput) {
     this.code = code;
     this.takesCredit = takesCredit;
-    this.flags = takesCredit ? flags | MessageHeader.LACKED_CREDIT : flags;
+    this.flags =
+        flags | MessageHeader.PROTOCOL_READ | (takesCredit ? MessageHeader.LACKED_CREDIT : 0);
     this.isOutput = isOutput;
   }
 
@@ -46,6 +47,14 @@ public enum MessageKind {
   /** Returns whether a message of this kind may be sent only with a credit. */
   public boolean takesCredit() {
     return takesCredit;
+  }
+
+  /**
+   * Returns whether a message of this kind and with these flags ends the output of its sender, and
+   * not the connection: with {@link Hello#ONE_RECEIVE}, it may be sent only with a credit.
+   */
+  public boolean isEndOfOutput(int withFlags) {
+    return this == END && (withFlags & (MessageHeader.CLOSED | MessageHeader.BROKEN)) == 0;
   }
 
   /** Returns the flags that a message of this kind may have. */

@@ -8,8 +8,8 @@
  * least 64, the number of messages that it receives before it grants more, the number of messages
  * that it receives at most before it has read one (4 bytes each), the length of the longest message
  * that it receives (8 bytes), a last byte of 0x5a, and the features that the side has (4 bytes): 1
- * for packed messages and the flag 16. The features may be missing, or zeros; unknown ones are
- * ignored.
+ * for packed messages and the flag 16, 2 for one receive for messages of the protocol itself and
+ * the flag 32. The features may be missing, or zeros; unknown ones are ignored.
  *
  * <p>Each message is one SEND, of a header of 16 bytes and the bytes of the message. The header:
  *
@@ -23,14 +23,16 @@
  *         5 control, 6 end, 7 credits given back, 8 cancel of a request</td></tr>
  *     <tr><td>1</td><td>flags: 1 what follows is an offer of the message; of an end, 2 the sender
  *         closes the connection, 4 the connection is broken, and what follows is the reason; of a
- *         message, 8 others follow; of a message that needs a credit, 16 its sender lacked one</td></tr>
+ *         message, 8 others follow; of a message that needs a credit, 16 its sender lacked one; of
+ *         any message, 32 its sender has read the last message of the protocol itself</td></tr>
  *     <tr><td>2, 3</td><td>credits: how many messages more the receiver of this may send</td></tr>
  *     <tr><td>4, 5</td><td>how many offers of the receiver of this have been fetched since the last
  *         message</td></tr>
  *     <tr><td>6, 7</td><td>with the flag 8 the length of the first message; otherwise 0:
  *         reserved</td></tr>
  *     <tr><td>8 to 15</td><td>of a request, an answer, a refusal and a cancel: the number of the
- *         request; of a notice: its value; of credits given back: how many</td></tr>
+ *         request; of a notice: its value; of credits given back: how many, without that of this
+ *         message</td></tr>
  *   </tbody>
  * </table>
  *
@@ -41,10 +43,18 @@
  *
  * <p>A message of kind 0 to 4, 7 or 8 needs a credit, which stands for a receive that the peer has
  * posted. Credits travel with the next message, or in one of kind 5 once they are half of what the
- * peer may have. At most three such messages can be unread, so receives are set aside for them and
- * for the end. A side grants 2 credits at first, and twice as many whenever the peer has used up
+ * peer may have. A side grants 1 credit at first, and twice as many whenever the peer has used up
  * all of them, or says by the flag 16 that it had more to send than credits. A side that has sent
- * nothing for a second gives back all credits but 2.
+ * nothing for a second gives back all credits but 1.
+ *
+ * <p>Messages of kind 5, and ends, need receives that no credit stands for. If not both sides have
+ * the feature of one receive, there are five: at most three messages of kind 5 can be unread, and
+ * two ends follow. If both have it, there is one. A message of kind 5 that reports no fetched offer
+ * takes it, and so does an end with a flag; the next one waits until the peer has said, by the flag
+ * 32 of any message, that it has read the last. A side says that with whatever it sends next, which
+ * it can, because the message had credits; or, if the peer has no credit and so could not close the
+ * connection, soon, with 0 credits given back. An end without flags then needs a credit, and one
+ * with a flag takes a credit if the receive is not free.
  *
  * <p>A message that is longer than the buffers of the peer is offered: the number of the message (4
  * bytes), its length, the offset and the length of the offered piece, its address (8 bytes each)

@@ -32,6 +32,7 @@ final class End implements ReceiveWindow {
   final User user;
   final CallOrder order;
   final Limits limits;
+  final PromisedReceives promises;
   private @Nullable End peer;
 
   /** The offers whose exposures another thread is to end. */
@@ -49,7 +50,7 @@ final class End implements ReceiveWindow {
     this.name = name;
     this.host = host;
     this.limits = limits;
-    PromisedReceives promises = new PromisedReceives(host.supply);
+    this.promises = new PromisedReceives(host.supply);
     assertThat(promises.add(Credits.FIRST_WINDOW + Session.CONTROL_RECEIVES))
         .as("receives of a new connection")
         .isTrue();
@@ -303,6 +304,13 @@ final class End implements ReceiveWindow {
     flush();
   }
 
+  /** A moment passes; returns whether this end does anything then. */
+  boolean timePasses() {
+    session.tick(0, 0, Long.MAX_VALUE, 0);
+    flush();
+    return !device.isIdle();
+  }
+
   /** Two quiet seconds pass; returns whether this end does anything then. */
   boolean giveBack() {
     session.tick(0, 2_000_000_000, Long.MAX_VALUE, 0);
@@ -403,7 +411,7 @@ final class End implements ReceiveWindow {
 
   @Override
   public String toString() {
-    return "%s: %s, outstanding %d, posted %d, credits %d, granted %d, device %d, arrivals %d, need %s%s%s"
+    return "%s: %s, outstanding %d, posted %d, credits %d, granted %d, promised %d, device %d, arrivals %d, need %s%s%s"
         .formatted(
             name,
             user,
@@ -411,6 +419,7 @@ final class End implements ReceiveWindow {
             session.postedCount(),
             session.credits(),
             session.grantedCredits(),
+            promises.count(),
             device.requests(),
             device.arrivals(),
             memoryNeed,

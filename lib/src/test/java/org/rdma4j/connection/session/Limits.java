@@ -13,7 +13,7 @@ import org.rdma4j.connection.wire.Hello;
  * @param depth the number of receives that the queue of a host holds
  * @param sendsFirst whether the client has to send the first message
  * @param hasWindows whether devices have memory windows
- * @param features what the first host has: {@link Hello#PACKED} or nothing
+ * @param features what the first host has: some of {@link Hello#FEATURES}
  * @param peerFeatures what the second host has
  */
 record Limits(
@@ -72,8 +72,12 @@ record Limits(
         depth,
         (seed >> 8 & 1) == 0,
         (seed >> 11 & 1) == 0,
-        (seed >> 12 & 1) == 0 ? Hello.PACKED : 0,
-        (seed >> 13 & 1) == 0 ? Hello.PACKED : 0);
+        features(seed >> 12),
+        features(seed >> 13));
+  }
+
+  private static int features(int seed) {
+    return ((seed & 1) == 0 ? Hello.PACKED : 0) | ((seed >> 2 & 1) == 0 ? Hello.ONE_RECEIVE : 0);
   }
 
   /** Returns whether the receive queue holds fewer receives than there are buffers. */

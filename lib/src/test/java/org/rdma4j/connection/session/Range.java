@@ -91,7 +91,10 @@ final class Range implements Exposure {
 
   @Override
   public void release() {
-    assertThat(state).as("of a window that is used again").isIn(State.NEW, State.INVALIDATED);
+    // Without an assertion of AssertJ, because a test counts what is allocated.
+    if (state != State.NEW && state != State.INVALIDATED) {
+      throw new AssertionError("a window is used again that is " + state);
+    }
     state = State.ENDED;
   }
 

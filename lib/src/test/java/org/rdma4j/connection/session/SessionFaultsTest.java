@@ -104,15 +104,16 @@ final class SessionFaultsTest {
   @Test
   void nothingIsSentBehindAMessageThatCouldNotBePostedDuringAClose() {
     // So few receives that each offer needs another one, for the answer that it was fetched.
-    Simulation simulation = Simulation.of(Limits.scarce(66, 1, 8), 1);
+    int older = 3 << 14;
+    Simulation simulation = Simulation.of(Limits.scarce(older | 66, 1, 7), 1);
     End client = simulation.end(0);
     End server = simulation.end(1);
     server.user.send(LONG);
     server.user.send(LONG);
     server.close();
     server.host.outOfMemory = true;
-    client.device.execute();
-    server.deliver();
+    Simulation.untilNothingMoves(
+        client.device::execute, server::deliver, server.device::execute, client::deliver);
     simulation.settle();
     assertThat(client.session.lifecycle().failure()).isNotNull();
     simulation.checkEnded();
@@ -184,7 +185,12 @@ final class SessionFaultsTest {
     assertThat(client.user.ask(length)).isTrue();
     assertThat(client.user.cancel()).isTrue();
     // Both arrive, also if a long request is not fetched yet.
-    Simulation.untilNothingMoves(client.device::execute, client::complete, server::deliver);
+    Simulation.untilNothingMoves(
+        client.device::execute,
+        client::complete,
+        server::deliver,
+        server.device::execute,
+        client::deliver);
     assertThat(server.session.isCancelled(1)).isTrue();
     assertThat(server.session.openRequests()).isEqualTo(1);
     simulation.settle();
@@ -227,7 +233,12 @@ final class SessionFaultsTest {
     End server = simulation.end(1);
     client.user.sendInPieces(Limits.MAX_MESSAGE);
     // All offers arrive.
-    Simulation.untilNothingMoves(client.device::execute, client::complete, server::deliver);
+    Simulation.untilNothingMoves(
+        client.device::execute,
+        client::complete,
+        server::deliver,
+        server.device::execute,
+        client::deliver);
     assertThat(server.supply()).as("memory for the first piece").isTrue();
     server.host.outOfMemory = true;
     assertThat(server.supply()).as("memory for the second one").isTrue();

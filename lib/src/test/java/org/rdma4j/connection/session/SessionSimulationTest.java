@@ -13,7 +13,7 @@ import net.jqwik.api.constraints.Size;
 final class SessionSimulationTest {
   private static final int TRIES = 3000;
   private static final int MAX = 1 << 24;
-  private static final int SEEDS = (1 << 14) - 1;
+  private static final int SEEDS = (1 << 16) - 1;
 
   /** Enough for the first credits, the protocol and an offer, and for a window that has grown. */
   private static final int PLACES = 12;

@@ -14,6 +14,7 @@ import org.rdma4j.connection.wire.Forgery;
 import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.Offered;
 
 /**
  * Connections between hosts, joined by a wire and moved step by step: an adversary chooses which
@@ -52,7 +53,8 @@ final class Simulation {
   static Simulation withHostile(Limits limits, int connections) {
     Simulation made = of(limits, connections);
     Host right = made.hosts.get(1);
-    made.hostile = made.connect("hostile", made.newHost(limits.bufferBytes(), Hello.PACKED), right);
+    made.hostile =
+        made.connect("hostile", made.newHost(limits.bufferBytes(), Hello.FEATURES), right);
     made.hostile.peer().user.peerLies = true;
     made.hostileAddress = made.hostile.host.share(new UserRegion(1024));
     for (End each : made.ends) {
@@ -258,7 +260,7 @@ final class Simulation {
     byte[] message = new byte[MessageHeader.BYTES + Offer.BYTES];
     message[1] = MessageHeader.OFFER;
     ByteBuffer.wrap(message, MessageHeader.BYTES, Offer.BYTES)
-        .put(new Offer(0, total, 0, bytes, hostileAddress, Host.SHARED).write());
+        .put(new Offered(0, total, 0, bytes, hostileAddress, Host.SHARED).write());
     return forge(message);
   }
 
@@ -268,8 +270,8 @@ final class Simulation {
   }
 
   /**
-   * Lets everything go on fairly until nothing moves any more: without the passing of time, unless
-   * receives are scarce.
+   * Lets everything go on fairly until nothing moves any more: without the passing of much time,
+   * unless receives are scarce.
    */
   void settle() {
     settle(true);
@@ -298,6 +300,12 @@ final class Simulation {
           moved |= end != hostile && end.goOnWithEnd();
         }
       }
+      if (!moved && frees) {
+        for (End end : ends) {
+          // If a side has a wrong number of credits, both may say again and again what they read.
+          moved |= end != hostile && end.timePasses() && !isOfLiar(end);
+        }
+      }
       if (!moved && limits.isScarce()) {
         // Then connections wait until others give back the credits that they do not use.
         moved = giveBack();
@@ -306,6 +314,11 @@ final class Simulation {
       assertThat(rounds).as(() -> "rounds without an end: " + ends).isLessThan(100_000);
       checkMemory();
     }
+  }
+
+  /** Returns whether one of the two ends of a connection does not follow the protocol. */
+  private static boolean isOfLiar(End end) {
+    return end.user.peerLies || end.peer().user.peerLies;
   }
 
   private static boolean move(End end) {
@@ -330,7 +343,7 @@ final class Simulation {
     boolean moves = false;
     for (End end : ends) {
       // An end that got too many credits from a peer that lies gives some back again and again.
-      moves |= end.giveBack() && !end.user.peerLies;
+      moves |= end.giveBack() && !isOfLiar(end);
     }
     return moves || before != posted();
   }

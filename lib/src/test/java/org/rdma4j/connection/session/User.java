@@ -14,7 +14,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.ReceiveWindow;
 import org.rdma4j.connection.wire.MessageKind;
-import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.Offered;
 
 /** The user of one end: sends and receives messages, requests and answers, and checks each. */
 final class User {
@@ -212,7 +212,7 @@ final class User {
     Range range = expose(message);
     carrier.fill(
         MessageKind.MESSAGE,
-        new Offer(number, total, offset, message.length(), range.address(), range.key()).write());
+        new Offered(number, total, offset, message.length(), range.address(), range.key()).write());
     Request request = session.newRequest();
     request.offer(MessageKind.MESSAGE, 0, carrier, message, range);
     request.tell(this, 0);
@@ -224,9 +224,9 @@ final class User {
     return host.expose(message.segment().asSlice(message.payload(), message.length()), end.device);
   }
 
-  Offer offer(Range range) {
+  Offered offer(Range range) {
     long bytes = range.segment.byteSize();
-    return new Offer(nextOfferNumber++, bytes, 0, bytes, range.address(), range.key());
+    return new Offered(nextOfferNumber++, bytes, 0, bytes, range.address(), range.key());
   }
 
   private Buffer takeCarrier(Buffer message) {

@@ -12,7 +12,16 @@ import org.junit.jupiter.api.Test;
 final class CreditsTest {
   private static Credits credits(int maxWindow, int first, int max) {
     Credits credits = new Credits(maxWindow);
-    credits.begin(first, max, true);
+    credits.begin(first, max, true, false);
+    return credits;
+  }
+
+  /** Returns the credits of a side whose peer has sent a message and got an answer. */
+  private static Credits used(int maxWindow) {
+    Credits credits = credits(maxWindow, 1, 1);
+    assertThat(credits.arrived()).isTrue();
+    credits.freed();
+    credits.grant(credits.owed());
     return credits;
   }
 
@@ -50,7 +59,7 @@ final class CreditsTest {
   @Test
   void theWindowDoublesIfThePeerSaysThatItLackedACredit() {
     Credits credits = credits(7, 1, 1);
-    for (int window : new int[] {4, 7, 7}) {
+    for (int window : new int[] {2, 4, 7, 7}) {
       credits.widen();
       credits.grant(credits.owed());
       assertThat(credits.granted()).isEqualTo(window);
@@ -65,7 +74,7 @@ final class CreditsTest {
     assertThat(asking.takeLacked()).isTrue();
     assertThat(asking.takeLacked()).isFalse();
     Credits silent = new Credits(2);
-    silent.begin(1, 1, false);
+    silent.begin(1, 1, false, false);
     silent.lacked();
     assertThat(silent.takeLacked()).isFalse();
   }
@@ -73,7 +82,7 @@ final class CreditsTest {
   @Test
   void theWindowDoublesEachTimeItIsUsedUpToItsMaximum() {
     Credits credits = credits(7, 1, 1);
-    for (int window : new int[] {2, 4, 7, 7}) {
+    for (int window : new int[] {1, 2, 4, 7, 7}) {
       assertThat(credits.granted()).isEqualTo(window);
       for (int i = 0; i < window; i++) {
         assertThat(credits.arrived()).isTrue();
@@ -84,19 +93,19 @@ final class CreditsTest {
   }
 
   @Test
-  void aPeerThatWaitsForEachAnswerKeepsTheFirstWindow() {
+  void aPeerThatWaitsForEachAnswerGetsOneCreditMoreThanItUses() {
     Credits credits = credits(64, 1, 1);
     for (int i = 0; i < 100; i++) {
       assertThat(credits.arrived()).isTrue();
       credits.freed();
       credits.grant(credits.owed());
-      assertThat(credits.granted()).isEqualTo(Credits.FIRST_WINDOW);
+      assertThat(credits.granted()).isEqualTo(2);
     }
   }
 
   @Test
   void nothingIsOwedForAMessageThatIsHeld() {
-    Credits credits = credits(2, 1, 1);
+    Credits credits = used(2);
     assertThat(credits.arrived()).isTrue();
     assertThat(credits.owed()).isZero();
     credits.freed();
@@ -107,7 +116,7 @@ final class CreditsTest {
 
   @Test
   void aPeerThatWaitsForEachAnswerGetsItsCreditsWithTheAnswers() {
-    Credits credits = credits(64, 1, 1);
+    Credits credits = used(64);
     assertThat(credits.arrived()).isTrue();
     credits.freed();
     assertThat(credits.owed()).isEqualTo(1);
@@ -116,7 +125,7 @@ final class CreditsTest {
 
   @Test
   void aPeerWithoutCreditsGetsSomeAtOnce() {
-    Credits credits = credits(2, 1, 1);
+    Credits credits = used(2);
     assertThat(credits.arrived()).isTrue();
     assertThat(credits.arrived()).isTrue();
     assertThat(credits.isDue()).isFalse();
@@ -128,7 +137,7 @@ final class CreditsTest {
 
   @Test
   void aPeerThatOnlySendsGetsHalfOfTheWindowAtATime() {
-    Credits credits = credits(8, 1, 1);
+    Credits credits = used(8);
     for (int i = 0; i < 2; i++) {
       assertThat(credits.arrived()).isTrue();
       credits.freed();
@@ -147,22 +156,34 @@ final class CreditsTest {
   void aQuietPeerGivesBackAllButTheFirstWindow() {
     Credits sender = credits(2, 64, 64);
     Credits receiver = credits(64, 2, 2);
-    receiver.grant(62);
-    assertThat(sender.giveBack()).isEqualTo(61);
+    receiver.grant(63);
+    assertThat(sender.giveBack()).isEqualTo(62);
     sender.spend();
     assertThat(receiver.arrived()).isTrue();
     receiver.freed();
-    assertThat(receiver.takeBack(61)).isTrue();
+    assertThat(receiver.takeBack(62)).isTrue();
     assertThat(receiver.granted()).isEqualTo(Credits.FIRST_WINDOW);
     assertThat(sender.available()).isEqualTo(Credits.FIRST_WINDOW);
     assertThat(receiver.owed()).isZero();
   }
 
   @Test
+  void theSecondOfTwoCreditsIsGivenBackIfThePeerKnowsThatOneIsEnough() {
+    Credits older = credits(2, 2, 64);
+    assertThat(older.hasSurplus()).isFalse();
+    Credits newer = new Credits(2);
+    newer.begin(2, 64, true, true);
+    assertThat(newer.hasSurplus()).isTrue();
+    assertThat(newer.giveBack()).as("besides that of the message").isZero();
+    newer.spend();
+    assertThat(newer.hasSurplus()).isFalse();
+    assertThat(newer.available()).isEqualTo(Credits.FIRST_WINDOW);
+  }
+
+  @Test
   void nothingIsTakenBackThatThePeerDoesNotHave() {
-    Credits credits = credits(64, 1, 1);
+    Credits credits = used(64);
     assertThat(credits.takeBack(3)).isFalse();
-    assertThat(credits.takeBack(0)).isFalse();
     assertThat(credits.takeBack(-1L)).isFalse();
     assertThat(credits.granted()).isEqualTo(2);
   }

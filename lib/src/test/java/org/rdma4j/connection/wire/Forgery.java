@@ -69,11 +69,11 @@ public record Forgery(RandomGenerator random, Hello receiver, long address, int 
     message.position(message.position() + Math.clamp(bytes, 0, message.remaining()));
   }
 
-  private Offer offer() {
+  private Offered offer() {
     long total = isWild() ? length() : 1 + below(4 * receiver.bufferBytes());
     long offset = isWild() ? length() : 0;
     long length = isWild() ? length() : Math.min(total, bytes);
-    return new Offer(
+    return new Offered(
         isWild() ? (int) length() : below(3),
         total,
         offset,

@@ -69,7 +69,10 @@ final class ProtocolPageTest {
         .contains("by the flag %d that it had more".formatted(MessageHeader.LACKED_CREDIT))
         .contains("%d for packed messages".formatted(Hello.PACKED))
         .contains("its length (%d bytes) and its bytes".formatted(MessageHeader.LENGTH_BYTES))
-        .contains("A side grants %d credits at first".formatted(Credits.FIRST_WINDOW))
+        .contains("2 for one receive for messages of the protocol itself and the flag 32")
+        .contains("of any message, %d its sender has read".formatted(MessageHeader.PROTOCOL_READ))
+        .contains("by the flag %d of any message".formatted(MessageHeader.PROTOCOL_READ))
+        .contains("A side grants %d credit at first".formatted(Credits.FIRST_WINDOW))
         .contains("made %d offers".formatted(Offer.MAX_UNFETCHED));
     assertThat(Offer.BYTES).as("4 + 8 + 8 + 8 + 8 + 4 bytes of the page").isEqualTo(40);
   }
