@@ -59,9 +59,6 @@ final class Closing {
   /** Whether what follows from a failure was begun. */
   private boolean failureSeen;
 
-  /** Whether the failure is one of sending, so that the peer cannot get the reason now. */
-  private boolean couldNotSend;
-
   /** When a broken connection is disconnected at the latest; null if that is not to be done. */
   private @Nullable Deadline lastWords;
 
@@ -255,7 +252,6 @@ final class Closing {
       link.share().node().broken().add(failure.reason());
       reportBreak(failure);
       lastWords = Deadline.after(LAST_WORDS);
-      couldNotSend = isOfSending(failure);
       link.poller().attend();
       disconnectIfDue();
     }
@@ -316,7 +312,7 @@ final class Closing {
   private void disconnectIfDue() {
     Deadline until = lastWords;
     if (until != null
-        && ((session.postedCount() == 0 && !couldNotSend)
+        && ((session.postedCount() == 0 && !couldNotSend())
             || until.isOver()
             || !link.share().isUsable())) {
       lastWords = null;
@@ -328,8 +324,10 @@ final class Closing {
    * Returns whether the device of this side could not send at all. Soft-RoCE says so of a port that
    * is going down a moment before the state of the port does, see {@link #isPortUp}.
    */
-  private static boolean isOfSending(ConnectionException failure) {
-    return failure.getCause() instanceof WorkCompletionException request
+  private boolean couldNotSend() {
+    ConnectionException failure = session.lifecycle().failure();
+    return failure != null
+        && failure.getCause() instanceof WorkCompletionException request
         && request.status() == CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
   }
 

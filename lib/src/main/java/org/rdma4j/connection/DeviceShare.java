@@ -8,9 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
@@ -65,16 +63,14 @@ final class DeviceShare implements Poller.Owner {
   private final int maxEntries;
   private final boolean atomics;
   private final int receiveDepth;
-  private final List<Poller> pollers = new CopyOnWriteArrayList<>();
+  private final Pollers pollers;
   private final Object growing = new Object();
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
-
   private final Object forgetting = new Object();
 
   /** The traffic of the connections that were forgotten; {@link #forgetting} guards it. */
   private Traffic past = Traffic.NONE;
 
-  private final AtomicInteger nextPoller = new AtomicInteger();
   private final AtomicBoolean removed = new AtomicBoolean();
   private final AtomicBoolean failed = new AtomicBoolean();
   private final Lifetime lifetime;
@@ -92,6 +88,7 @@ final class DeviceShare implements Poller.Owner {
             config.maxBuffers(),
             Math.min(attributes.maxSharedReceiveQueueRequests(), maxEntries / 4));
     this.atomics = attributes.atomicCapability() != AtomicCapability.NONE;
+    this.pollers = new Pollers(node, this, receiveDepth);
     this.domain = device.allocateProtectionDomain();
     this.exposures = new Exposures(domain);
     // Only identifiers get an event, and this may have none when the device is removed.
@@ -103,10 +100,7 @@ final class DeviceShare implements Poller.Owner {
       Buffer any = buffers.take();
       this.nothing = BufferRegion.slice(any, 0, 0);
       any.free();
-      int queues = node.loop().isRunByProgram() ? 1 : config.pollers();
-      for (int i = 0; i < queues; i++) {
-        pollers.add(newPoller());
-      }
+      pollers.create();
       this.lifetime =
           VerbsAccess.get()
               .lifetime(device)
@@ -121,59 +115,16 @@ final class DeviceShare implements Poller.Owner {
       if (!done) {
         Attempts attempts = new Attempts();
         attempts.attempt(ignoreRemoval);
-        for (Poller poller : pollers) {
-          attempts.attempt(() -> close(poller));
-        }
+        pollers.close(attempts);
         attempts.attempt(domain::close);
         node.guarded("closing what was created", attempts::finish);
       }
     }
     try {
-      startPollers();
+      pollers.start();
     } catch (RuntimeException | Error failed) {
       lifetime.close();
       throw failed;
-    }
-  }
-
-  private void startPollers() {
-    for (int i = 0; i < pollers.size(); i++) {
-      start(pollers.get(i), i);
-    }
-  }
-
-  private void start(Poller poller, int number) {
-    Loop loop = poller.loop();
-    loop.add(poller);
-    if (!loop.isRunByProgram()) {
-      loop.startForOthers("rdma4j-poller-" + device.info().name() + "-" + number);
-    }
-  }
-
-  private Poller newPoller() {
-    Loop loop = node.newLoop();
-    boolean done = false;
-    try {
-      Poller created = new Poller(this, loop, receiveDepth);
-      done = true;
-      return created;
-    } finally {
-      if (!done) {
-        close(loop);
-      }
-    }
-  }
-
-  private static void close(Poller poller) {
-    poller.loop().remove(poller);
-    poller.close();
-    close(poller.loop());
-  }
-
-  /** Closes the loop of a poller, unless it is that of the node. */
-  private static void close(Loop loop) {
-    if (!loop.isRunByProgram()) {
-      loop.close();
     }
   }
 
@@ -233,7 +184,7 @@ final class DeviceShare implements Poller.Owner {
 
   /** Returns the number of receives that are posted. */
   int postedReceives() {
-    return pollers.stream().mapToInt(poller -> poller.receives().posted()).sum();
+    return pollers.postedReceives();
   }
 
   /** Returns memory of length 0. */
@@ -252,7 +203,7 @@ final class DeviceShare implements Poller.Owner {
   }
 
   List<Poller> pollers() {
-    return pollers;
+    return pollers.all();
   }
 
   /**
@@ -374,7 +325,7 @@ final class DeviceShare implements Poller.Owner {
     synchronized (growing) {
       Link link = tryCreateLink(id);
       if (link == null) {
-        addPoller();
+        pollers.add();
         link = tryCreateLink(id);
       }
       if (link == null) {
@@ -385,8 +336,7 @@ final class DeviceShare implements Poller.Owner {
   }
 
   /**
-   * Creates this side of a connection with the next poller whose queues have room; null if none
-   * has.
+   * Creates this side of a connection with the next poller that has room; null if none has.
    *
    * @throws RdmaException if there is no buffer for it
    */
@@ -394,17 +344,11 @@ final class DeviceShare implements Poller.Owner {
     if (links.size() >= mostConnections(config().maxBuffers())) {
       throw refused(id);
     }
-    int first = nextPoller.getAndIncrement();
-    for (int i = 0; i < pollers.size(); i++) {
-      Link link = tryCreateLink(id, pollers.get(Math.floorMod(first + i, pollers.size())));
-      if (link != null) {
-        return link;
-      }
-    }
-    if (buffers.unused() < FIRST_RECEIVES || buffers.noMemory() != null) {
+    Link link = pollers.next(poller -> tryCreateLink(id, poller));
+    if (link == null && (buffers.unused() < FIRST_RECEIVES || buffers.noMemory() != null)) {
       throw refused(id);
     }
-    return null;
+    return link;
   }
 
   private @Nullable Link tryCreateLink(CmId id, Poller poller) {
@@ -422,27 +366,6 @@ final class DeviceShare implements Poller.Owner {
       }
     }
     return link;
-  }
-
-  /**
-   * Adds a poller, because the queues of the others are full. A device has room in further queues:
-   * a shared receive queue of soft-RoCE is enough for 1170 connections, its completion queue for
-   * 682.
-   */
-  private void addPoller() {
-    Poller added = newPoller();
-    boolean started = false;
-    try {
-      start(added, pollers.size());
-      started = true;
-    } finally {
-      if (!started) {
-        close(added);
-        added.receiveQueue().close();
-      }
-    }
-    pollers.add(added);
-    node.pollerAdded();
   }
 
   private RdmaException refused(CmId id) {
@@ -614,9 +537,7 @@ final class DeviceShare implements Poller.Owner {
     for (CompletableFuture<Void> close : closes) {
       attempts.attempt(() -> BlockingWork.join(close));
     }
-    for (Poller poller : pollers) {
-      attempts.attempt(() -> close(poller));
-    }
+    pollers.close(attempts);
     attempts.attempt(domain::close);
     attempts.attempt(largeBuffers::close);
     attempts.finish();

@@ -9,11 +9,9 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.ReceiveWindow;
-import org.rdma4j.connection.session.Exposure;
 import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.MessageKind;
-import org.rdma4j.connection.wire.Offer;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.MemorySlice;
 
@@ -35,6 +33,7 @@ final class Sends {
   private final Link link;
   private final DeviceShare share;
   private final Session session;
+  private final Offers offers;
   private final Awaited roomForMessage;
   private int nextMessage;
 
@@ -42,6 +41,7 @@ final class Sends {
     this.link = link;
     this.share = link.share();
     this.session = session;
+    this.offers = new Offers(link, session);
     this.roomForMessage =
         link.waits().until(() -> session.hasRoomForMessage() || session.lifecycle().isUseless());
   }
@@ -353,7 +353,9 @@ final class Sends {
   private void add(
       MessageKind kind, long number, Buffer buffer, @Nullable Object listener, long token) {
     if (buffer.length() > session.shortBytes()) {
-      addOffer(kind, number, buffer, nextMessage++, buffer.length(), 0, listener, token);
+      boolean isAnswer = isAnswer(kind, buffer);
+      offers.add(
+          kind, number, buffer, nextMessage++, buffer.length(), 0, isAnswer, listener, token);
     } else {
       session.add(shortMessage(kind, number, buffer, listener, token));
     }
@@ -368,60 +370,12 @@ final class Sends {
     return request;
   }
 
-  /** Adds the offer of what is in a buffer, a piece of a message or all of it. */
-  private void addOffer(
-      MessageKind kind,
-      long number,
-      Buffer piece,
-      int message,
-      long total,
-      long offset,
-      @Nullable Object listener,
-      long token) {
-    Exposure exposure = expose(BufferRegion.message(piece));
-    Buffer carrier = carrier(message, total, offset, piece.length(), exposure);
-    Request request = session.newRequest();
-    request.offer(kind, number, carrier, piece, exposure);
-    request.tell(listener, token);
-    request.isAnswer(isAnswer(kind, piece));
-    session.add(request);
-  }
-
   /** Returns whether a handler sends a message, or it is one of a peer, which is sent on. */
   private boolean isAnswer(MessageKind kind, Buffer message) {
     return kind == MessageKind.ANSWER
         || kind == MessageKind.REFUSAL
         || message.hasArrived()
         || link.waits().isHandler();
-  }
-
-  /** Exposes what is about to be offered. */
-  private Exposure expose(MemorySlice range) {
-    return share.exposures().toRead(range, link.queuePair());
-  }
-
-  /** Returns a buffer with the offer of a piece of a message. */
-  private Buffer carrier(int message, long total, long offset, long length, Exposure exposure) {
-    boolean done = false;
-    try {
-      Buffer carrier = share.buffers().take();
-      carrier.become(MessageKind.MESSAGE, 0, Offer.BYTES);
-      Offer.write(
-          carrier.segment(),
-          carrier.payload(),
-          message,
-          total,
-          offset,
-          length,
-          exposure.address(),
-          exposure.key());
-      done = true;
-      return carrier;
-    } finally {
-      if (!done) {
-        link.ending(exposure::end);
-      }
-    }
   }
 
   /** Sends memory of the user, which the peer fetches. */
@@ -431,22 +385,7 @@ final class Sends {
     link.lock();
     try {
       session.lifecycle().checkOutputOpen();
-      Exposure exposure = expose(memory);
-      Buffer carrier = carrier(nextMessage++, memory.length(), 0, memory.length(), exposure);
-      boolean added = false;
-      try {
-        Request request = session.newRequest();
-        request.offer(carrier, memory, memory.length(), exposure);
-        request.tell(future, 0);
-        request.isAnswer(link.waits().isHandler());
-        session.add(request);
-        added = true;
-      } finally {
-        if (!added) {
-          carrier.free();
-          link.ending(exposure::end);
-        }
-      }
+      offers.addMemory(nextMessage++, memory, future);
       link.flushAndLeave();
     } finally {
       link.unlock();
@@ -460,7 +399,8 @@ final class Sends {
     link.lock();
     try {
       session.lifecycle().checkOutputOpen();
-      addOffer(MessageKind.MESSAGE, 0, piece, message, total, offset, fetched, 0);
+      boolean isAnswer = isAnswer(MessageKind.MESSAGE, piece);
+      offers.add(MessageKind.MESSAGE, 0, piece, message, total, offset, isAnswer, fetched, 0);
       sent = true;
       link.flushAndLeave();
     } finally {
