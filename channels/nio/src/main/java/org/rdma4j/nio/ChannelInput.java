@@ -89,6 +89,29 @@ final class ChannelInput {
     }
   }
 
+  /**
+   * Looks over TCP for the record of a peer whose offset is not known, unless a thread of the
+   * program does, or has something to read first.
+   */
+  void search(Upgrade way) throws IOException {
+    if (way.ahead() > 0 || !lock.tryLock()) {
+      return;
+    }
+    readsTcp = true;
+    try {
+      ByteBuffer bytes = ByteBuffer.allocate(DROPPED);
+      int count = tcp.readTcp(bytes);
+      if (count > 0) {
+        way.search(bytes, 0, count);
+      } else if (count < 0) {
+        way.tcpEnded();
+      }
+    } finally {
+      readsTcp = false;
+      lock.unlock();
+    }
+  }
+
   /** Returns whether no other thread reads, or waits for bytes over TCP. */
   boolean isIdle() {
     if (lock.isHeldByCurrentThread()) {
@@ -186,7 +209,8 @@ final class ChannelInput {
           case TCP -> {
             int count = readTcp(way, target, stream);
             boolean nothing = count < 0 || (count == 0 && target.hasRemaining());
-            if (!nothing || (count == 0 && way.source() == Handover.Source.TCP)) {
+            boolean searchesOn = tcp.isBlocking() && way.isSearching();
+            if (!nothing || (count == 0 && !searchesOn && way.source() == Handover.Source.TCP)) {
               return count;
             }
           }
@@ -289,6 +313,11 @@ final class ChannelInput {
   private int readTcp(Upgrade before, ByteBuffer target, @Nullable InputStream stream)
       throws IOException {
     int from = target.position();
+    if (before.ahead() > 0) {
+      int count = before.takeAhead(target);
+      tcp.record().receivedOverTcp(count);
+      return count;
+    }
     target.get(from, saved, 0, Math.min(saved.length, target.remaining()));
     int count;
     Upgrade way;
@@ -296,6 +325,12 @@ final class ChannelInput {
     try {
       count = readTcp(target, (int) Math.min(target.remaining(), before.tcpBytes()), stream);
       way = tcp.current(before);
+      if (count > 0 && way.isSearching()) {
+        way.search(target, from, count);
+        count = way.takeAhead(target.position(from));
+        tcp.record().receivedOverTcp(count);
+        return count;
+      }
       int ofStream = (int) Math.min(count, way.tcpBytes());
       if (ofStream < count) {
         takeEarly(way, target, from, ofStream, count);

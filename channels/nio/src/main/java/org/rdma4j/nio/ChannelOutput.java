@@ -77,6 +77,32 @@ final class ChannelOutput {
     }
   }
 
+  /** Returns whether it is unknown how much was written to TCP. */
+  boolean isLost() {
+    return lost;
+  }
+
+  /**
+   * Writes no more to TCP before a resume. If the output has moved, a writer that waits for that
+   * resume may hold the lock.
+   *
+   * @throws IOException if it is unknown how much was written there
+   */
+  void stop(Upgrade way) throws IOException {
+    if (way.isOutputMoved()) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (lost) {
+        throw new IOException("it is unknown how much was written to TCP");
+      }
+      way.stopOutput();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * Moves the output to RDMA, or sends what was joined, unless a thread writes: it does this
    * afterwards.

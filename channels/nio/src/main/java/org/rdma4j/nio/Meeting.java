@@ -319,7 +319,7 @@ final class Meeting {
         && joined
         && !(reason != null && inOrder && channel.stream().isInputEnded())
         && !is(reason, ConnectionException.Reason.PROTOCOL)
-        && channel.tryResume(reset, text(reason))) {
+        && channel.tryResume(inOrder && !channel.stream().isAborted(), reset, text(reason))) {
       rendezvous.log(channel.name(), "RDMA has failed, resumes over TCP: " + reason);
     } else if (channel != null && reset) {
       GonePeer.ended(channel);

@@ -138,7 +138,7 @@ final class PlainStream implements TcpEnd {
       return 0;
     }
     if (way == null || !way.isInputMoved()) {
-      return socket.available();
+      return socket.available() + (way == null ? 0 : way.ahead());
     }
     return way.stream().available();
   }

@@ -93,6 +93,7 @@ final class RdmaStream {
   /** Whether the end of the process does not wait any longer for what was sent. */
   private volatile boolean abandoned;
 
+  private volatile boolean aborted;
   private volatile boolean inputEnded;
   private volatile boolean dropped;
   private volatile @Nullable String over;
@@ -368,6 +369,17 @@ final class RdmaStream {
     return marked;
   }
 
+  /** Breaks the connection, as a failure of the device does. The stream may go on over TCP. */
+  void abort() {
+    aborted = true;
+    connection.abort();
+  }
+
+  /** Returns whether this side has broken the connection: its end has no reason then. */
+  boolean isAborted() {
+    return aborted;
+  }
+
   void abandon() {
     abandoned = true;
   }
@@ -408,7 +420,7 @@ final class RdmaStream {
       if (!done) {
         // The program has written these bytes, so nothing may follow them.
         message.close();
-        connection.abort();
+        abort();
       }
     }
   }

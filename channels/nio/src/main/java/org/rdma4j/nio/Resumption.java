@@ -3,8 +3,10 @@ package org.rdma4j.nio;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.rdma4j.nio.handover.Handover;
 import org.rdma4j.nio.handover.HandoverException;
 import org.rdma4j.nio.handover.Resume;
 
@@ -14,8 +16,10 @@ import org.rdma4j.nio.handover.Resume;
  * was accepted no other thread reads behind the peer's offset, and until all was sent again none
  * writes to TCP.
  *
- * <p>A side begins if it knows that the peer has its offset. The other one waits for that record,
- * because the peer might take its own for bytes of the stream.
+ * <p>A server begins: its client has its offset, or searches for the record. So does a client that
+ * knows that the server has its offset. Otherwise it waits for the server's record, because the
+ * server might take its own for bytes of the stream. A server that has begun without the client's
+ * offset searches, too, and says that the rest may follow once it has found the client's record.
  *
  * <p>If the peer has no resume to offer, the connection ends as {@link GonePeer} describes.
  */
@@ -69,19 +73,24 @@ final class Resumption {
         return;
       }
       Resume resume = upgrade.resume();
-      boolean begins = upgrade.isOffsetSeen();
+      boolean begins = upgrade.mayBeginResume();
+      boolean searches = upgrade.inputOffset() < 0;
       if (begins) {
-        write(resume.record());
-        awaitNoReader();
-        writeReady();
+        writeRecord(resume);
+        if (!searches) {
+          awaitNoReader();
+          writeReady();
+        }
       }
       awaitReader();
       awaitNoReader();
       ByteBuffer record = readRecord();
-      int again = (int) resume.accept(record);
+      int again = (int) resume.accept(record, upgrade.inputOffset());
       if (!begins) {
-        // The peer has this side's offset: its record says so.
-        write(resume.record());
+        // The peer has this side's offset, or searches: its record says so.
+        writeRecord(resume);
+      }
+      if (!begins || searches) {
         writeReady();
       }
       readReady();
@@ -140,22 +149,45 @@ final class Resumption {
    */
   private void awaitReader() throws IOException, InterruptedException {
     long progress = System.nanoTime();
-    long left = upgrade.tcpBytes();
+    long read = upgrade.readOverTcp();
     while (!upgrade.hasReadTcp()) {
-      long now = upgrade.tcpBytes();
-      if (now != left) {
-        left = now;
+      long now = upgrade.readOverTcp();
+      if (now != read) {
+        read = now;
         progress = System.nanoTime();
       }
       if (!tcp.isOpen() || System.nanoTime() - progress >= PATIENCE_NANOS) {
         throw new IOException(
-            "the program does not read %d bytes before the resume".formatted(left));
+            "after %d bytes over TCP of %d, the program does not read, or nothing comes"
+                .formatted(read, upgrade.inputOffset()));
       }
       if (tcp.input().isShut()) {
         dropTcp();
-      } else {
+      } else if (upgrade.inputOffset() < 0) {
+        search();
+      }
+      if (!upgrade.hasReadTcp()) {
         Thread.sleep(PAUSE);
       }
+    }
+  }
+
+  /** Looks for the record of the peer if the program does not read. */
+  private void search() throws IOException {
+    var late = upgrade.rendezvous().later(Duration.ofNanos(PATIENCE_NANOS), tcp::endTcpInput);
+    try {
+      tcp.input().search(upgrade);
+    } catch (SocketTimeoutException again) {
+      return;
+    } finally {
+      late.cancel(false);
+    }
+    if (upgrade.isInputReady()) {
+      // A selector does not see over TCP what was read from there.
+      tcp.ready(SelectionKey.OP_READ);
+    }
+    if (upgrade.source() == Handover.Source.UNDECIDED) {
+      throw new IOException("the peer has ended TCP without a resume");
     }
   }
 
@@ -178,6 +210,11 @@ final class Resumption {
     } catch (SocketTimeoutException again) {
       return 0;
     }
+  }
+
+  private void writeRecord(Resume resume) throws IOException, InterruptedException {
+    tcp.output().stop(upgrade);
+    write(resume.record(upgrade.outputOffset()));
   }
 
   private void writeReady() throws IOException, InterruptedException {

@@ -255,7 +255,10 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (way != null && input.isShut()) {
       return 0;
     }
-    return way != null && way.isInputMoved() ? way.stream().available() : stream.available();
+    if (way != null && way.isInputMoved()) {
+      return way.stream().available();
+    }
+    return stream.available() + (way == null ? 0 : way.ahead());
   }
 
   @Override

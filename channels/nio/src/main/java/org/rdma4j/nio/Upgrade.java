@@ -50,6 +50,12 @@ final class Upgrade {
   /** Goes on over TCP after RDMA has failed; null before the peer's record was accepted. */
   private volatile @Nullable Resume resumed;
 
+  /**
+   * Whether what is read from TCP must be searched for the record of a peer whose offset is not
+   * known, or was searched, and may not all be taken.
+   */
+  private volatile boolean searches;
+
   /** Whether TCP's input is still to end, because the program has ended its input over RDMA. */
   private boolean inputEndDue;
 
@@ -158,7 +164,8 @@ final class Upgrade {
     return switch (source()) {
       case RDMA -> now != null && now.isReadable();
       case END, RESET -> true;
-      case TCP, UNDECIDED -> false;
+      case TCP -> ahead() > 0;
+      case UNDECIDED -> false;
     };
   }
 
@@ -212,6 +219,67 @@ final class Upgrade {
     claiming.take(step);
   }
 
+  /** Returns whether what is read from TCP must be {@linkplain #search searched}. */
+  boolean isSearching() {
+    return searches;
+  }
+
+  /** Returns how many bytes of the stream were read from TCP, and can be {@link #takeAhead}n. */
+  int ahead() {
+    if (!searches) {
+      return 0;
+    }
+    lock.lock();
+    try {
+      return handover.ahead();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Moves bytes of the stream that were read from TCP into a buffer; returns their number. */
+  int takeAhead(ByteBuffer target) {
+    int count;
+    lock.lock();
+    try {
+      count = handover.take(target);
+    } finally {
+      lock.unlock();
+    }
+    moveInput();
+    return count;
+  }
+
+  /**
+   * Looks for the record of the peer in what was read from TCP.
+   *
+   * @throws SocketException if the peer has sent something else behind its offset
+   */
+  void search(ByteBuffer bytes, int from, int length) throws SocketException {
+    boolean may;
+    lock.lock();
+    try {
+      handover.search(bytes, from, length);
+      may = takeBehind();
+    } finally {
+      lock.unlock();
+    }
+    if (!may) {
+      breakLink("the peer has sent more over TCP than its offset says");
+      throw new SocketException("Connection reset");
+    }
+    moveInput();
+  }
+
+  /** Keeps what was read from TCP behind the stream; returns whether the peer may send that. */
+  private boolean takeBehind() {
+    if (!handover.isInputOffsetKnown()) {
+      return true;
+    }
+    ByteBuffer behind = handover.takeBehind();
+    return !behind.hasRemaining() || wakeUp.takeEarly(behind, 0, behind.remaining());
+  }
+
   void tcpEnded() {
     Upgrade following = next;
     if (following != null) {
@@ -232,8 +300,12 @@ final class Upgrade {
 
   /** Lets readers and selectors leave TCP, once all that came there was read. */
   private void moveInput() {
-    if (!inputMoved && source() == Handover.Source.RDMA) {
+    if (inputMoved) {
+      return;
+    }
+    if (source() == Handover.Source.RDMA) {
       boolean waits = wakeUp.begin();
+      searches = false;
       inputMoved = true;
       tcp.inputMoved();
       if (waits) {
@@ -242,6 +314,9 @@ final class Upgrade {
       if (tcp.input().isShut()) {
         tcp.input().dropSoon(this);
       }
+    } else if (searches && tcpBytes() == 0 && wakeUp.begin()) {
+      // All was read from TCP, but not taken, and a thread may wait there for more.
+      wakeUp.ask();
     }
   }
 
@@ -477,6 +552,7 @@ final class Upgrade {
     lock.lock();
     try {
       handover.granted(token);
+      searches = true;
     } finally {
       lock.unlock();
     }
@@ -564,12 +640,17 @@ final class Upgrade {
     offsetArrived = true;
     try (message) {
       long offset = Messages.readOffset(message.byteBuffer());
+      boolean may;
       lock.lock();
       try {
         handover.inputMoves(offset);
         outputDue = handover.isOutputDue();
+        may = takeBehind();
       } finally {
         lock.unlock();
+      }
+      if (!may) {
+        throw new HandoverException("the peer has sent more over TCP than its offset says");
       }
       if (client) {
         offsetSeen();
@@ -661,18 +742,29 @@ final class Upgrade {
 
   // ---- Resume over TCP
 
-  /** Begins to resume over TCP, if both directions can. Called at the end of the connection. */
-  boolean tryResume(boolean mayBeGone, String reason) {
+  /**
+   * Begins to resume over TCP, if both directions can. Called at the end of the connection. If the
+   * peer's offset has not arrived, its record will show it.
+   *
+   * @param closedByPeer whether the connection was closed in order: in the moment of the upgrade,
+   *     only because the peer's channel is closed
+   * @param mayBeGone whether RDMA has failed as if the peer's process had ended
+   */
+  boolean tryResume(boolean closedByPeer, boolean mayBeGone, String reason) {
     lock.lock();
     try {
       if ((closed && !closeDue)
+          || (closedByPeer && !(outputMoved && handover.isInputOffsetKnown()))
           || !tcp.mayResume()
-          || !handover.isInputOffsetKnown()
-          || !outputMoved
+          || tcp.output().isLost()
           || tcpOutputEnded
-          || handover.isReset()
+          || !handover.isUpgraded()
           || !stream().mayResume()) {
         return false;
+      }
+      if (!client && !handover.isInputOffsetKnown()) {
+        handover.beginSearch();
+        searches = true;
       }
       stream().stall();
     } finally {
@@ -716,6 +808,59 @@ final class Upgrade {
     lock.lock();
     try {
       return new Resume(handover.resumeKey(), client, kept.sent(), now.delivered(), kept.count());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns whether the peer takes a record of this side for what it is: it has the offset of this
+   * side, or searches. A client that has joined does.
+   */
+  boolean mayBeginResume() {
+    return !client || offsetSeen;
+  }
+
+  /** Writes no more to TCP, if it still does. Called with the lock of writers. */
+  void stopOutput() {
+    lock.lock();
+    try {
+      outputDue = false;
+      if (!handover.isOutputMoved()) {
+        var unused = handover.moveOutput();
+      }
+      outputMoved = true;
+    } finally {
+      lock.unlock();
+    }
+    tcp.changed();
+  }
+
+  /** Returns the number of bytes that this side has written to TCP before the upgrade. */
+  long outputOffset() {
+    lock.lock();
+    try {
+      return handover.sent();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the number of bytes that the program has read from TCP. */
+  long readOverTcp() {
+    lock.lock();
+    try {
+      return handover.received();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the same number of the peer; negative if it is not known. */
+  long inputOffset() {
+    lock.lock();
+    try {
+      return handover.inputOffset();
     } finally {
       lock.unlock();
     }
@@ -802,13 +947,14 @@ final class Upgrade {
   }
 
   /**
-   * Returns whether the end of the program's output uses RDMA only. TCP's output stays open then,
-   * so that the channel can resume, and ends behind what was sent again.
+   * Returns whether the end of the program's output uses RDMA only, now or when the output moves.
+   * TCP's output stays open then, so that the channel can resume, and ends behind what was sent
+   * again.
    */
   boolean delaysEnd() {
     lock.lock();
     try {
-      if (!handover.isOutputMoved() && !handover.isOutputDue()) {
+      if (!handover.delaysEnd()) {
         tcpOutputEnded = true;
         return false;
       }

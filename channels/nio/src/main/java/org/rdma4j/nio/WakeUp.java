@@ -32,6 +32,8 @@ final class WakeUp {
   /** Whether the peer is asked for a byte over TCP. */
   private volatile boolean due;
 
+  private boolean begun;
+
   /** Whether the peer was sent such a byte. */
   private boolean hasWokenPeer;
 
@@ -50,10 +52,21 @@ final class WakeUp {
     return due;
   }
 
-  /** Begins if a thread may wait for TCP; returns whether it does, so that {@link #ask} is due. */
+  /**
+   * Begins if a thread may wait for TCP, once; returns whether it does, so that {@link #ask} is
+   * due.
+   */
   boolean begin() {
-    due = !upgrade.tcp().input().isIdle();
-    return due;
+    boolean waits = !upgrade.tcp().input().isIdle();
+    lock.lock();
+    try {
+      due |= waits && !begun;
+      boolean first = !begun;
+      begun = true;
+      return first && waits;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Asks the peer for a byte. */

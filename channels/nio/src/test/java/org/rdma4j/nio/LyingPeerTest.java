@@ -99,7 +99,7 @@ final class LyingPeerTest {
     link.send(Messages.offset(GREETING), PATIENCE);
     // Until a byte is asked for that wakes the reader.
     Thread.sleep(500);
-    ByteBuffer record = new Resume(new byte[32], true, 0, 0, 0).record();
+    ByteBuffer record = new Resume(new byte[32], true, 0, 0, 0).record(0);
     client.write(
         ByteBuffer.allocate(Resume.RECORD_BYTES + 3).put(1, record, 0, Resume.RECORD_BYTES));
     assertThatThrownBy(reader::get)

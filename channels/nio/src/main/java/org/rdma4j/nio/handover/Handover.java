@@ -73,6 +73,15 @@ public final class Handover {
   private boolean tcpEnded;
   private long offset = -1;
 
+  /** Whether the peer's record has shown the offset, before a message over RDMA did. */
+  private boolean offsetFound;
+
+  /** What was read from TCP, but not by the program yet. */
+  private final OffsetSearch ahead = new OffsetSearch();
+
+  /** Whether a server looks for the record of its client. */
+  private boolean searches;
+
   /**
    * Creates the end of a connection that is made over TCP.
    *
@@ -106,6 +115,80 @@ public final class Handover {
    */
   public void read(ByteBuffer bytes, int from, int length) {
     received.add(bytes, from, length);
+  }
+
+  /**
+   * Returns whether the peer may send a record over TCP, and this side does not know its offset. So
+   * what is read from TCP must be {@linkplain #search searched}. A client does so from the moment
+   * on in which it joins, because a server that has joined knows that, and may see the end of the
+   * RDMA connection first.
+   *
+   * @return whether it searches
+   */
+  public boolean isSearching() {
+    return offset < 0 && link == Link.JOINED && (isClaimant || searches);
+  }
+
+  /** Lets a server whose RDMA connection has failed look for the record of its client. */
+  public void beginSearch() {
+    searches = true;
+  }
+
+  /**
+   * Notes what was read from TCP while {@link #isSearching}, and looks for the record of the peer.
+   *
+   * @param bytes a buffer that holds it
+   * @param from the index of the first byte
+   * @param length the number of bytes
+   */
+  public void search(ByteBuffer bytes, int from, int length) {
+    ahead.add(bytes, from, length);
+    if (isSearching()) {
+      byte[] key = resumeKey();
+      long before = received.count();
+      int index = ahead.find(at -> Resume.isRecord(ahead.at(at), key, !isClaimant, before + at));
+      if (index >= 0) {
+        offset = before + index;
+        offsetFound = true;
+      }
+    }
+  }
+
+  /**
+   * Returns how many bytes of the stream were read from TCP, and can be {@linkplain #take taken}.
+   *
+   * @return their number
+   */
+  public int ahead() {
+    if (offset >= 0) {
+      return Math.clamp(offset - received.count(), 0, ahead.length());
+    }
+    return isSearching() ? ahead.decided() : ahead.length();
+  }
+
+  /**
+   * Moves bytes of the stream that were read from TCP to the program.
+   *
+   * @param target where to
+   * @return their number; 0 if there are none, or the buffer is full
+   */
+  public int take(ByteBuffer target) {
+    int count = Math.min(ahead(), target.remaining());
+    if (count > 0) {
+      int from = target.position();
+      ahead.take(target, count);
+      received.add(target, from, count);
+    }
+    return count;
+  }
+
+  /**
+   * Removes the bytes that were read from TCP behind those of the stream.
+   *
+   * @return the bytes
+   */
+  public ByteBuffer takeBehind() {
+    return ahead.takeFrom(ahead());
   }
 
   /**
@@ -329,6 +412,17 @@ public final class Handover {
   }
 
   /**
+   * Returns whether an end of this side's output must not use TCP now: the output uses RDMA, or
+   * will, unless the RDMA connection ends before that. An end over TCP would say nothing to the
+   * peer, which waits for that over RDMA, and this side could not resume over TCP behind it.
+   *
+   * @return whether to end TCP only once it is known that the output stays there
+   */
+  public boolean delaysEnd() {
+    return outputMoved || link == Link.JOINED;
+  }
+
+  /**
    * Moves the output to RDMA. Nothing may be written to TCP from now on.
    *
    * @return the number of bytes that TCP carried, to be sent as the first message
@@ -375,9 +469,10 @@ public final class Handover {
    *     connection must be broken
    */
   public void inputMoves(long bytes) throws HandoverException {
-    if (!joined || offset >= 0) {
+    if (!joined || (offset >= 0 && !(offsetFound && bytes == offset))) {
       throw new HandoverException("the peer moves to RDMA when it must not");
     }
+    offsetFound = false;
     if (bytes < received.count()) {
       throw new HandoverException(
           "the peer moves to RDMA after "
@@ -395,13 +490,13 @@ public final class Handover {
    * @return their number; {@link Long#MAX_VALUE} while the peer's output uses TCP
    */
   public long tcpBytes() {
-    return offset < 0 ? Long.MAX_VALUE : Math.max(0, offset - received.count());
+    return offset < 0 ? Long.MAX_VALUE : Math.max(0, offset - received.count() - ahead.length());
   }
 
   /**
-   * Returns whether the peer has named after how many bytes it moves to RDMA.
+   * Returns whether it is known after how many bytes the peer moves to RDMA.
    *
-   * @return whether {@link #inputMoves} was called
+   * @return whether {@link #inputMoves} was called, or the peer's record was found
    */
   public boolean isInputOffsetKnown() {
     return offset >= 0;
@@ -413,7 +508,34 @@ public final class Handover {
    * @return whether some are left, as far as this is known
    */
   public boolean hasUnread() {
-    return offset > received.count();
+    return offset > received.count() || ahead.length() > 0;
+  }
+
+  /**
+   * Returns the number of bytes that the peer has written to TCP.
+   *
+   * @return the offset; negative if it is not known
+   */
+  public long inputOffset() {
+    return offset;
+  }
+
+  /**
+   * Returns the number of bytes that the program has read from TCP.
+   *
+   * @return the number
+   */
+  public long received() {
+    return received.count();
+  }
+
+  /**
+   * Returns the number of bytes that this side has written to TCP.
+   *
+   * @return the number
+   */
+  public long sent() {
+    return sent.count();
   }
 
   /**
@@ -432,6 +554,9 @@ public final class Handover {
    * @return the source
    */
   public Source source() {
+    if (ahead() > 0 && (offset >= 0 || !isReset())) {
+      return Source.TCP;
+    }
     if (offset >= 0) {
       if (received.count() == offset) {
         return Source.RDMA;

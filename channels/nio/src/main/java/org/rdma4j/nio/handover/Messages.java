@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 /** The messages of the handover whose form is not that of a {@link Claim}. */
 public final class Messages {
   /** "rdma4j", and the version of all these messages. */
-  private static final long MAGIC = 0x7264_6d61_346a_0004L;
+  private static final long MAGIC = 0x7264_6d61_346a_0005L;
 
   private Messages() {}
 

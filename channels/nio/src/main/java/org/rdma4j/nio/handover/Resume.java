@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One end of a connection whose RDMA connection has failed, and that goes on over TCP. Each end
  * sends a record behind the last byte that it had written to TCP before the upgrade: how many bytes
- * were delivered to it over RDMA, and how many it has accepted from its program. The rest of these
- * follows, and then what the program writes.
+ * were delivered to it over RDMA, and how many it has accepted from its program. An end that does
+ * not know where that is finds the record. The rest of these follows, and then what the program
+ * writes.
  *
  * <p>Behind its record, each end sends {@link #READY}, as soon as no thread of it reads from TCP
  * without knowing where the stream ends there. The other end sends the rest only then.
@@ -28,8 +29,11 @@ public final class Resume {
   /** The byte instead of a record: this end cannot resume. No record begins with it. */
   public static final byte REFUSAL = 2;
 
-  /** "rdma4jR", and the version of the record. */
-  private static final long MAGIC = 0x7264_6d61_346a_5201L;
+  /** The first byte of a record, which is in no text: a search holds back what begins with it. */
+  private static final byte FIRST = (byte) 0xf5;
+
+  /** {@link #FIRST}, "dma4jR", and the version of the record. */
+  private static final long MAGIC = 0xf564_6d61_346a_5202L;
 
   private final byte[] key;
   private final boolean client;
@@ -67,14 +71,15 @@ public final class Resume {
   /**
    * Returns the record of this end, to be written to TCP before all else.
    *
+   * @param offset the number of bytes that this end has written to TCP before
    * @return its bytes
    */
-  public ByteBuffer record() {
+  public ByteBuffer record(long offset) {
     return ByteBuffer.allocate(RECORD_BYTES)
         .putLong(MAGIC)
         .putLong(delivered)
         .putLong(sent)
-        .put(token(client, delivered, sent))
+        .put(token(key, client, offset, delivered, sent))
         .flip();
   }
 
@@ -85,14 +90,38 @@ public final class Resume {
    * @return false if they do not begin as a record does
    */
   public static boolean isBegin(ByteBuffer bytes) {
+    if (bytes.hasRemaining() && bytes.get(bytes.position()) != FIRST) {
+      return false;
+    }
     int length = Math.min(bytes.remaining(), Long.BYTES);
     ByteBuffer magic = ByteBuffer.allocate(Long.BYTES).putLong(0, MAGIC);
     return bytes.slice(bytes.position(), length).equals(magic.limit(length));
   }
 
-  private byte[] token(boolean ofClient, long itsDelivered, long itsSent) {
-    ByteBuffer text = ByteBuffer.allocate(1 + 3 * Long.BYTES);
-    text.put((byte) (ofClient ? 'c' : 's')).putLong(MAGIC).putLong(itsDelivered).putLong(itsSent);
+  /**
+   * Returns whether some bytes begin with the record of a peer.
+   *
+   * @param bytes at least as many as a record has; their position stays as it is
+   * @param key the key of the upgrade
+   * @param ofClient whether the peer has connected
+   * @param offset the number of bytes that have come over TCP before
+   */
+  static boolean isRecord(ByteBuffer bytes, byte[] key, boolean ofClient, long offset) {
+    ByteBuffer record = bytes.slice();
+    return record.getLong() == MAGIC
+        && isAuthentic(key, ofClient, offset, record.getLong(), record.getLong(), record);
+  }
+
+  private static boolean isAuthentic(
+      byte[] key, boolean ofClient, long offset, long delivered, long sent, ByteBuffer token) {
+    return Proof.equal(Proof.bytes(token), token(key, ofClient, offset, delivered, sent));
+  }
+
+  private static byte[] token(
+      byte[] key, boolean ofClient, long offset, long delivered, long sent) {
+    ByteBuffer text = ByteBuffer.allocate(1 + 4 * Long.BYTES);
+    text.put((byte) (ofClient ? 'c' : 's'));
+    text.putLong(MAGIC).putLong(offset).putLong(delivered).putLong(sent);
     return Proof.authenticate(key, text.array());
   }
 
@@ -100,11 +129,12 @@ public final class Resume {
    * Takes the record of the peer.
    *
    * @param record its bytes
+   * @param offset the number of bytes that have come over TCP before
    * @return how many of the last accepted bytes must be sent again
    * @throws HandoverException if it is not authentic, or the bytes cannot be known; then the
    *     connection must be reset
    */
-  public long accept(ByteBuffer record) throws HandoverException {
+  public long accept(ByteBuffer record, long offset) throws HandoverException {
     if (missing >= 0) {
       throw new IllegalStateException("the peer's record was accepted before");
     }
@@ -113,7 +143,7 @@ public final class Resume {
     }
     long peerDelivered = record.getLong();
     long peerSent = record.getLong();
-    if (!Proof.equal(Proof.bytes(record), token(!client, peerDelivered, peerSent))) {
+    if (!isAuthentic(key, !client, offset, peerDelivered, peerSent, record)) {
       throw new HandoverException("the authentication of the peer's resume record failed");
     }
     if (peerDelivered < 0 || peerDelivered > sent) {

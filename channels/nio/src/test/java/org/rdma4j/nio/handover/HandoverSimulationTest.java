@@ -84,6 +84,38 @@ final class HandoverSimulationTest {
     }
   }
 
+  /** Both have joined, and neither knows yet where the other's output moves. */
+  @Property(tries = TRIES)
+  void aCutInTheMomentOfTheUpgradeResumesWithoutALoss(
+      @ForAll @Size(max = 60) List<@IntRange Integer> steps,
+      @ForAll @IntRange int kept,
+      @ForAll boolean serverHasEnded) {
+    meet();
+    join();
+    client.most = Integer.MAX_VALUE;
+    server.most = Integer.MAX_VALUE;
+    if (serverHasEnded) {
+      server.endOutput();
+    }
+    for (int i = 0; i < steps.size(); i++) {
+      int code = steps.get(i);
+      if (Math.floorMod(code, 7) == 6) {
+        (Math.floorMod(code, 2) == 0 ? client : server).moveOutput();
+      } else {
+        stepToResume(code, steps.size() / 2 - i, kept);
+      }
+    }
+    breakLink(kept);
+    settle();
+    client.endOutput();
+    server.endOutput();
+    settle();
+    for (SimulatedEnd end : List.of(client, server)) {
+      assertThat(end.sawEnd).as("%s, %s", client, server).isTrue();
+      assertThat(end.read).as("%s, %s", client, server).isEqualTo(end.peer.written);
+    }
+  }
+
   /** What it lies about costs itself bytes, or the connection: its peer reads no wrong byte. */
   @Property(tries = TRIES)
   void aPeerThatLiesInAResumeIsResetOrLosesBytesItself(

@@ -14,6 +14,7 @@ import org.rdma4j.nio.handover.Handover.Source;
 /** Both ends of a connection that resume over TCP, and a peer that lies. */
 final class ResumeTest {
   private static final long MOST = 1000;
+  private static final long OFFSET = 2000;
 
   private final byte[] key = Proof.random();
 
@@ -30,14 +31,14 @@ final class ResumeTest {
     Resume client = new Resume(key, true, sent, received, held);
     Resume server = new Resume(key, false, received, delivered, 0);
     if (sent - delivered > held) {
-      assertThatThrownBy(() -> client.accept(server.record()))
+      assertThatThrownBy(() -> client.accept(server.record(OFFSET), OFFSET))
           .isInstanceOf(HandoverException.class)
           .hasMessageContaining("are still held");
       assertThat(client.isAccepted()).isFalse();
       return;
     }
-    assertThat(client.accept(server.record())).isEqualTo(sent - delivered);
-    assertThat(server.accept(client.record())).isZero();
+    assertThat(client.accept(server.record(OFFSET), OFFSET)).isEqualTo(sent - delivered);
+    assertThat(server.accept(client.record(OFFSET), OFFSET)).isZero();
     checkEnd(server, sent - delivered);
     checkEnd(client, 0);
   }
@@ -59,10 +60,10 @@ final class ResumeTest {
       @ForAll @IntRange(min = 0, max = Resume.RECORD_BYTES - 1) int index,
       @ForAll @IntRange(min = 1, max = 255) int change) {
     byte[] record = new byte[Resume.RECORD_BYTES];
-    new Resume(key, false, 20, 10, 10).record().get(record);
+    new Resume(key, false, 20, 10, 10).record(OFFSET).get(record);
     record[index] ^= (byte) change;
     Resume client = new Resume(key, true, 20, 10, 20);
-    assertThatThrownBy(() -> client.accept(ByteBuffer.wrap(record)))
+    assertThatThrownBy(() -> client.accept(ByteBuffer.wrap(record), OFFSET))
         .isInstanceOf(HandoverException.class);
     assertThat(client.source()).isNull();
   }
@@ -71,7 +72,7 @@ final class ResumeTest {
   void onlyTheBeginOfARecordIsTakenForOne(
       @ForAll @IntRange(min = 0, max = Resume.RECORD_BYTES) int length,
       @ForAll @IntRange(min = 0, max = Resume.RECORD_BYTES - 1) int index) {
-    ByteBuffer record = new Resume(key, false, 20, 10, 10).record().limit(length);
+    ByteBuffer record = new Resume(key, false, 20, 10, 10).record(OFFSET).limit(length);
     assertThat(Resume.isBegin(record)).isTrue();
     assertThat(record.remaining()).isEqualTo(length);
     if (index < Math.min(length, Long.BYTES)) {
@@ -82,7 +83,7 @@ final class ResumeTest {
   @Property
   void anyOtherBytesAreNotAccepted(@ForAll byte[] bytes) {
     Resume client = new Resume(key, true, 20, 10, 20);
-    assertThatThrownBy(() -> client.accept(ByteBuffer.wrap(bytes)))
+    assertThatThrownBy(() -> client.accept(ByteBuffer.wrap(bytes), OFFSET))
         .isInstanceOf(HandoverException.class);
   }
 
@@ -90,16 +91,16 @@ final class ResumeTest {
   void aPeerThatKnowsTheKeyCannotLie(@ForAll long delivered, @ForAll long sent) {
     ByteBuffer record =
         ByteBuffer.allocate(Resume.RECORD_BYTES)
-            .put(new Resume(key, false, 0, 0, 0).record().limit(Long.BYTES));
+            .put(new Resume(key, false, 0, 0, 0).record(OFFSET).limit(Long.BYTES));
     record.putLong(delivered).putLong(sent);
-    byte[] text = new byte[1 + 3 * Long.BYTES];
-    text[0] = 's';
-    record.get(0, text, 1, 3 * Long.BYTES);
-    record.put(Proof.authenticate(key, text)).flip();
+    ByteBuffer text = ByteBuffer.allocate(1 + 4 * Long.BYTES);
+    text.put((byte) 's').putLong(record.getLong(0)).putLong(OFFSET);
+    text.putLong(delivered).putLong(sent);
+    record.put(Proof.authenticate(key, text.array())).flip();
     Resume client = new Resume(key, true, 20, 10, 5);
     boolean fits = delivered >= 15 && delivered <= 20 && sent >= 10;
     try {
-      assertThat(client.accept(record)).isEqualTo(20 - delivered);
+      assertThat(client.accept(record, OFFSET)).isEqualTo(20 - delivered);
       assertThat(fits).isTrue();
     } catch (HandoverException lie) {
       assertThat(fits).isFalse();
@@ -109,14 +110,25 @@ final class ResumeTest {
   @Example
   void ownRecordSentBackIsNotAccepted() {
     Resume client = new Resume(key, true, 20, 20, 20);
-    assertThatThrownBy(() -> client.accept(client.record()))
+    assertThatThrownBy(() -> client.accept(client.record(OFFSET), OFFSET))
         .hasMessageContaining("authentication of the peer's resume record failed");
   }
 
   @Example
   void aRecordOfAnotherUpgradeIsNotAccepted() {
     Resume client = new Resume(key, true, 20, 20, 20);
-    assertThatThrownBy(() -> client.accept(new Resume(Proof.random(), false, 20, 20, 20).record()))
+    assertThatThrownBy(
+            () ->
+                client.accept(new Resume(Proof.random(), false, 20, 20, 20).record(OFFSET), OFFSET))
         .hasMessageContaining("authentication of the peer's resume record failed");
+  }
+
+  @Example
+  void aRecordAtAnotherPlaceOfTheStreamIsRefused() {
+    Resume client = new Resume(key, true, 0, 0, 0);
+    ByteBuffer record = new Resume(key, false, 0, 0, 0).record(OFFSET);
+    assertThatThrownBy(() -> client.accept(record, OFFSET + 1))
+        .isInstanceOf(HandoverException.class)
+        .hasMessageContaining("authentication");
   }
 }

@@ -65,7 +65,12 @@ final class SimulatedEnd {
   private @Nullable Resume resume;
   private @Nullable Lie lie;
   private boolean recordSent;
+  private boolean readySent;
   private boolean restSent;
+
+  /** Whether RDMA has failed before it knew the peer's offset. */
+  private boolean mustFind;
+
   private int again;
 
   /** Whether the peer has sent its record, and that it is ready for the rest. */
@@ -145,7 +150,7 @@ final class SimulatedEnd {
       return tcpEnded ? Source.END : Source.TCP;
     }
     Resume now = resume;
-    if (now == null || handover.tcpBytes() > 0) {
+    if (now == null || handover.tcpBytes() > 0 || handover.ahead() > 0) {
       return handover.source();
     }
     if (!rdmaReady.isEmpty() || handover.isReset()) {
@@ -161,14 +166,26 @@ final class SimulatedEnd {
 
   private boolean readTcp(int bytes) {
     boolean all = forgotten || inputResumed;
+    if (!all && handover.ahead() > 0) {
+      return takeAhead(bytes);
+    }
     long atMost = all ? bytes : Math.min(bytes, handover.tcpBytes());
     ByteBuffer data = ByteBuffer.allocate((int) atMost);
+    boolean searches = !all && handover.isSearching();
     while (data.hasRemaining() && tcpReady.peek() instanceof Byte next) {
       tcpReady.remove();
-      expect(next);
+      if (!searches) {
+        expect(next);
+      }
       data.put(next);
     }
     int count = data.position();
+    if (count > 0 && searches) {
+      handover.search(data, 0, count);
+      putBackBehind();
+      var unused = takeAhead(bytes);
+      return true;
+    }
     if (count > 0 && resume != null && inputResumed) {
       resume.read(count);
       return true;
@@ -192,6 +209,25 @@ final class SimulatedEnd {
       return true;
     }
     return false;
+  }
+
+  private boolean takeAhead(int bytes) {
+    ByteBuffer data = ByteBuffer.allocate(bytes);
+    int count = handover.take(data);
+    for (int i = 0; i < count; i++) {
+      expect(data.get(i));
+    }
+    return count > 0;
+  }
+
+  /** What was read behind the offset of the peer is not of the stream. */
+  private void putBackBehind() {
+    if (handover.isInputOffsetKnown()) {
+      ByteBuffer behind = handover.takeBehind();
+      for (int i = behind.limit() - 1; i >= 0; i--) {
+        tcpReady.addFirst(behind.get(i));
+      }
+    }
   }
 
   private boolean readRdma(int bytes) {
@@ -232,7 +268,7 @@ final class SimulatedEnd {
     }
     outputEnded = true;
     // Behind what may have to be sent again, if there is an RDMA connection.
-    boolean delays = !restSent && (handover.isOutputMoved() || handover.isOutputDue());
+    boolean delays = !restSent && handover.delaysEnd();
     if (!delays) {
       finish();
     }
@@ -338,6 +374,10 @@ final class SimulatedEnd {
         linkOpen = false;
         int held = Math.min(most, sentOverRdma.size());
         resume = new Resume(handover.resumeKey(), client, sentOverRdma.size(), delivered, held);
+        mustFind = !handover.isInputOffsetKnown();
+        if (mustFind && !client) {
+          handover.beginSearch();
+        }
         return true;
       }
       end(mark == Mark.CLOSED ? handover::linkClosed : handover::linkBroken);
@@ -385,6 +425,7 @@ final class SimulatedEnd {
     if (!offsetArrived) {
       offsetArrived = true;
       handover.inputMoves(Messages.readOffset(message));
+      putBackBehind();
       if (client) {
         offsetSeen = true;
         post(Mark.CONFIRMED);
@@ -404,10 +445,7 @@ final class SimulatedEnd {
   // ---- Resume
 
   private boolean mayResume() {
-    return handover.isUpgraded()
-        && handover.isInputOffsetKnown()
-        && handover.isOutputMoved()
-        && !finished;
+    return handover.isUpgraded() && !finished;
   }
 
   /** Lets the record of the next resume say something else than is true. */
@@ -430,20 +468,27 @@ final class SimulatedEnd {
   }
 
   private boolean resume(Resume now) throws HandoverException {
-    if (!recordSent && (offsetSeen || accepted)) {
+    if (!recordSent && (!client || offsetSeen || accepted)) {
       sendRecord(now);
       return true;
     }
-    if (handover.tcpBytes() > 0) {
+    if (handover.isSearching() && tcpEnded && handover.ahead() == 0) {
+      throw new HandoverException("the peer has ended TCP without a resume");
+    }
+    if (handover.tcpBytes() > 0 || handover.ahead() > 0) {
       return false;
     }
     if (!accepted && tcpReady.size() >= Resume.RECORD_BYTES) {
-      again = (int) now.accept(takeTcp(Resume.RECORD_BYTES));
+      again = (int) now.accept(takeTcp(Resume.RECORD_BYTES), handover.inputOffset());
       accepted = true;
       return true;
     }
     if (!accepted && (tcpEnded || tcpReady.peekLast() instanceof Mark)) {
       throw new HandoverException("the peer has ended TCP without a resume");
+    }
+    if (recordSent && accepted && !readySent) {
+      sendReady();
+      return true;
     }
     if (recordSent && accepted && !inputResumed && !tcpReady.isEmpty()) {
       if (takeTcp(1).get(0) != Resume.READY) {
@@ -458,8 +503,19 @@ final class SimulatedEnd {
 
   private void sendRecord(Resume now) {
     recordSent = true;
+    if (!handover.isOutputMoved()) {
+      var unused = handover.moveOutput();
+    }
     Lie told = lie;
-    sendOverTcp(told == null ? now.record() : lying(told));
+    sendOverTcp(told == null ? now.record(handover.sent()) : lying(told));
+    // An end that searches must find the record first, or it might take the rest for the stream.
+    if (!mustFind || accepted) {
+      sendReady();
+    }
+  }
+
+  private void sendReady() {
+    readySent = true;
     sendOverTcp(ByteBuffer.wrap(new byte[] {Resume.READY}));
   }
 
@@ -467,7 +523,7 @@ final class SimulatedEnd {
     long sent = Math.max(0, sentOverRdma.size() + with.sent);
     return new Resume(
             handover.resumeKey(), client, sent, Math.max(0, delivered + with.delivered), 0)
-        .record();
+        .record(handover.sent());
   }
 
   private void sendRest() {
@@ -495,6 +551,10 @@ final class SimulatedEnd {
     noted.run();
     forgotten = handover.isForgotten();
     linkOver = true;
+    if (outputEnded && !finished && !handover.isOutputMoved() && !handover.isReset() && !closed) {
+      // The output does not move any more.
+      finish();
+    }
     closeLink();
   }
 
@@ -528,6 +588,10 @@ final class SimulatedEnd {
     }
     if (pending != null) {
       refuse();
+      return true;
+    }
+    if (resume != null && !inputResumed && !handover.isReset() && !sawReset) {
+      end(handover::linkBroken);
       return true;
     }
     if (linkOpen && !joined && (client || granting)) {
