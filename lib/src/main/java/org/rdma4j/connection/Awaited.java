@@ -7,7 +7,7 @@ import org.rdma4j.connection.session.Waiter;
 
 /**
  * What threads wait for at a connection: made once for each kind of wait, so that a wait allocates
- * nothing. {@link Waits#await} waits for it.
+ * nothing. {@link ConnectionWaits#await} waits for it.
  */
 final class Awaited implements Waiter {
   private final ReentrantLock lock;

@@ -83,7 +83,7 @@ final class Closing {
 
   /** Closes this end, as {@link RdmaConnection#close} describes: later if a handler calls this. */
   void close() {
-    if (link.waits().isHandler()) {
+    if (link.isHandler()) {
       var unused = closeSoon();
       return;
     }
@@ -320,10 +320,7 @@ final class Closing {
     }
   }
 
-  /**
-   * Returns whether the device of this side could not send at all. Soft-RoCE says so of a port that
-   * is going down a moment before the state of the port does, see {@link #isPortUp}.
-   */
+  /** Soft-RoCE fails so a moment before the state of its port says DOWN, see {@link #isPortUp}. */
   private boolean couldNotSend() {
     ConnectionException failure = session.lifecycle().failure();
     return failure != null

@@ -88,7 +88,7 @@ final class DeviceShare implements Poller.Owner {
             config.maxBuffers(),
             Math.min(attributes.maxSharedReceiveQueueRequests(), maxEntries / 4));
     this.atomics = attributes.atomicCapability() != AtomicCapability.NONE;
-    this.pollers = new Pollers(node, this, receiveDepth);
+    this.pollers = new Pollers(this, node::newLoop, receiveDepth, node::pollerAdded);
     this.domain = device.allocateProtectionDomain();
     this.exposures = new Exposures(domain);
     // Only identifiers get an event, and this may have none when the device is removed.
@@ -100,7 +100,7 @@ final class DeviceShare implements Poller.Owner {
       Buffer any = buffers.take();
       this.nothing = BufferRegion.slice(any, 0, 0);
       any.free();
-      pollers.create();
+      pollers.create(node.loop().isRunByProgram() ? 1 : config.pollers());
       this.lifetime =
           VerbsAccess.get()
               .lifetime(device)

@@ -33,7 +33,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * {@link Receives} what they receive, {@link Posting} posts, {@link Telling} calls users, {@link
  * Closing} ends it.
  */
-final class Link implements CmEvents.Handler, CompletionClient {
+final class Link implements CmEvents.Handler, CompletionClient, ConnectionWaits.Owner {
   private final DeviceShare share;
   private final Poller poller;
   private final CmId id;
@@ -44,8 +44,7 @@ final class Link implements CmEvents.Handler, CompletionClient {
   private final Session session;
   private final Posting posting;
   private final Telling telling;
-  private final Handlers handlers;
-  private final Waits waits = new Waits(this, lock);
+  private final ConnectionWaits waits = new ConnectionWaits(this, lock);
   private final Closing closing;
   private final Sends sends;
   private final Operations operations;
@@ -102,7 +101,6 @@ final class Link implements CmEvents.Handler, CompletionClient {
             share.inlineBytes(),
             VerbsAccess.get().postsInUserSpace(queuePair.domain().device()));
     this.telling = new Telling(this, session);
-    this.handlers = new Handlers(this, session, telling);
     this.closing = new Closing(this, session, lock);
     this.sends = new Sends(this, session);
     this.operations = new Operations(this, session);
@@ -144,7 +142,8 @@ final class Link implements CmEvents.Handler, CompletionClient {
     return share;
   }
 
-  Poller poller() {
+  @Override
+  public Poller poller() {
     return poller;
   }
 
@@ -180,26 +179,36 @@ final class Link implements CmEvents.Handler, CompletionClient {
     return window;
   }
 
+  @Override
+  public boolean mayWait() {
+    return !isDelivering() && (!telling.isTelling() || share.config().handlersMayWait());
+  }
+
+  /** Returns whether the calling thread runs a handler. */
+  boolean isHandler() {
+    return isDelivering() || telling.isTelling();
+  }
+
+  private boolean isDelivering() {
+    return share.node().isDelivering();
+  }
+
   Telling telling() {
     return telling;
   }
 
-  Handlers handlers() {
-    return handlers;
-  }
-
   /** Returns how threads wait for something of this. */
-  Waits waits() {
+  ConnectionWaits waits() {
     return waits;
   }
 
-  /** Takes the lock. */
-  void lock() {
+  @Override
+  public void lock() {
     lock.lock();
   }
 
-  /** Frees the lock, after it has done what the session asks for. */
-  void unlock() {
+  @Override
+  public void unlock() {
     try {
       settle();
     } finally {
@@ -264,7 +273,8 @@ final class Link implements CmEvents.Handler, CompletionClient {
   /**
    * Posts what waits, and wakes a thread that waits to send if there is room. Requires the lock.
    */
-  void flush() {
+  @Override
+  public void flush() {
     posting.postAll();
     if (!awaitsReceives && lacksReceives()) {
       awaitsReceives = true;
@@ -526,17 +536,6 @@ final class Link implements CmEvents.Handler, CompletionClient {
       closing.tick();
     } catch (Throwable failed) {
       session.breakUp("periodic maintenance failed: " + failed.getMessage(), failed);
-    } finally {
-      unlock();
-    }
-  }
-
-  /** Notifies the peer that this side sends nothing more. */
-  void endOutput() {
-    lock();
-    try {
-      session.endOutput();
-      flush();
     } finally {
       unlock();
     }

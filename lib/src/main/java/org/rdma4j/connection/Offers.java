@@ -1,14 +1,17 @@
 package org.rdma4j.connection;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.BufferPool;
 import org.rdma4j.connection.session.Exposure;
 import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
 import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.QueuePair;
 
 /**
  * Offers what one connection sends and is too long for a buffer of the peer, which fetches it.
@@ -16,12 +19,28 @@ import org.rdma4j.verbs.MemorySlice;
  * <p>Every method requires the lock of the connection.
  */
 final class Offers {
-  private final Link link;
   private final Session session;
+  private final Exposures exposures;
+  private final BufferPool buffers;
+  private final QueuePair queuePair;
+  private final Consumer<Runnable> ending;
 
-  Offers(Link link, Session session) {
-    this.link = link;
+  /**
+   * Creates it.
+   *
+   * @param ending runs what ends an exposure, in a thread that may block
+   */
+  Offers(
+      Session session,
+      Exposures exposures,
+      BufferPool buffers,
+      QueuePair queuePair,
+      Consumer<Runnable> ending) {
     this.session = session;
+    this.exposures = exposures;
+    this.buffers = buffers;
+    this.queuePair = queuePair;
+    this.ending = ending;
   }
 
   /** Adds the offer of what is in a buffer, a piece of a message or all of it. */
@@ -45,7 +64,8 @@ final class Offers {
   }
 
   /** Adds the offer of memory of the user, a whole message. */
-  void addMemory(int message, MemorySlice memory, CompletableFuture<Void> future) {
+  void addMemory(
+      int message, MemorySlice memory, boolean isAnswer, CompletableFuture<Void> future) {
     Exposure exposure = expose(memory);
     Buffer carrier = carrier(message, memory.length(), 0, memory.length(), exposure);
     boolean added = false;
@@ -53,27 +73,27 @@ final class Offers {
       Request request = session.newRequest();
       request.offer(carrier, memory, memory.length(), exposure);
       request.tell(future, 0);
-      request.isAnswer(link.waits().isHandler());
+      request.isAnswer(isAnswer);
       session.add(request);
       added = true;
     } finally {
       if (!added) {
         carrier.free();
-        link.ending(exposure::end);
+        ending.accept(exposure::end);
       }
     }
   }
 
   /** Exposes what is about to be offered. */
   private Exposure expose(MemorySlice range) {
-    return link.share().exposures().toRead(range, link.queuePair());
+    return exposures.toRead(range, queuePair);
   }
 
   /** Returns a buffer with the offer of a piece of a message. */
   private Buffer carrier(int message, long total, long offset, long length, Exposure exposure) {
     boolean done = false;
     try {
-      Buffer carrier = link.share().buffers().take();
+      Buffer carrier = buffers.take();
       carrier.become(MessageKind.MESSAGE, 0, Offer.BYTES);
       Offer.write(
           carrier.segment(),
@@ -88,7 +108,7 @@ final class Offers {
       return carrier;
     } finally {
       if (!done) {
-        link.ending(exposure::end);
+        ending.accept(exposure::end);
       }
     }
   }

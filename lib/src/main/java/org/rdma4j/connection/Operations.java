@@ -79,7 +79,7 @@ final class Operations {
 
   private void awaitBind(Request bind, Awaited done) {
     try {
-      if (!link.waits().isHandler()) {
+      if (!link.isHandler()) {
         link.waits().await(done, Deadline.after(share.config().closeTimeout()).end());
       }
     } catch (InterruptedException interrupted) {
@@ -155,7 +155,7 @@ final class Operations {
       empty.become(MessageKind.NOTICE, 0, 0);
       boolean added = false;
       try {
-        operation.isAnswer(link.waits().isHandler());
+        operation.isAnswer(link.isHandler());
         session.add(operation.takeWrite(empty));
         added = true;
       } finally {

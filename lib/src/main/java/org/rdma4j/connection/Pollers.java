@@ -4,13 +4,15 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.lifetime.Attempts;
 
 /** The pollers of one device, between which its connections are spread, and their loops. */
 final class Pollers {
-  private final NodeState node;
   private final Poller.Owner owner;
+  private final Supplier<Loop> loops;
+  private final Runnable whenAdded;
   private final int receiveDepth;
   private final List<Poller> all = new CopyOnWriteArrayList<>();
   private final AtomicInteger next = new AtomicInteger();
@@ -18,12 +20,15 @@ final class Pollers {
   /**
    * Creates it, without a poller.
    *
+   * @param loops returns the loop of a new poller
    * @param receiveDepth the number of receives that each shared receive queue holds
+   * @param whenAdded is called after {@link #add}
    */
-  Pollers(NodeState node, Poller.Owner owner, int receiveDepth) {
-    this.node = node;
+  Pollers(Poller.Owner owner, Supplier<Loop> loops, int receiveDepth, Runnable whenAdded) {
     this.owner = owner;
+    this.loops = loops;
     this.receiveDepth = receiveDepth;
+    this.whenAdded = whenAdded;
   }
 
   /** Returns all pollers. */
@@ -31,11 +36,10 @@ final class Pollers {
     return all;
   }
 
-  /** Creates the first pollers: one if the program runs the loop of the node. */
-  void create() {
-    int queues = node.loop().isRunByProgram() ? 1 : node.config().pollers();
-    for (int i = 0; i < queues; i++) {
-      all.add(create(node.newLoop()));
+  /** Creates the first pollers. */
+  void create(int count) {
+    for (int i = 0; i < count; i++) {
+      all.add(create(loops.get()));
     }
   }
 
@@ -73,7 +77,7 @@ final class Pollers {
    * 682.
    */
   void add() {
-    Poller added = create(node.newLoop());
+    Poller added = create(loops.get());
     boolean started = false;
     try {
       start(added, all.size());
@@ -85,7 +89,7 @@ final class Pollers {
       }
     }
     all.add(added);
-    node.pollerAdded();
+    whenAdded.run();
   }
 
   /**

@@ -609,7 +609,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @param handler the handler
    */
   public void onMessage(MessageHandler handler) {
-    link.handlers().ofMessages(Objects.requireNonNull(handler, "handler"), this);
+    link.telling().handleMessages(Objects.requireNonNull(handler, "handler"), this);
   }
 
   /**
@@ -640,8 +640,8 @@ public final class RdmaConnection implements AutoCloseable {
    *     NodeConfig#maxMessageBytes} is more than a ByteBuffer can have
    */
   public void onMessageBytes(Consumer<ByteBuffer> handler, LongConsumer noticeHandler) {
-    link.handlers()
-        .ofMessageBytes(
+    link.telling()
+        .handleMessageBytes(
             Objects.requireNonNull(handler, "handler"),
             Objects.requireNonNull(noticeHandler, "noticeHandler"),
             this);
@@ -664,12 +664,12 @@ public final class RdmaConnection implements AutoCloseable {
    * <p>Does nothing if the connection is paused. A blocking {@link #receive} is not affected.
    */
   public void pauseReceiving() {
-    link.handlers().pause(true);
+    link.telling().pause(true);
   }
 
   /** Ends what {@link #pauseReceiving} has begun. Does nothing if the connection is not paused. */
   public void resumeReceiving() {
-    link.handlers().pause(false);
+    link.telling().pause(false);
   }
 
   /**
@@ -703,7 +703,7 @@ public final class RdmaConnection implements AutoCloseable {
           "the watermarks are %d and %d, the lower one must be from 0 to the upper one"
               .formatted(low, high));
     }
-    link.handlers().watermarks(low, high);
+    link.telling().watermarks(low, high);
   }
 
   /**
@@ -715,7 +715,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalStateException if the connection is closed
    */
   public void onWritability(WritabilityHandler handler) {
-    link.handlers().ofWritability(Objects.requireNonNull(handler, "handler"), this);
+    link.telling().handleWritability(Objects.requireNonNull(handler, "handler"), this);
   }
 
   /**
@@ -727,7 +727,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void endOutput() {
-    link.endOutput();
+    link.sends().endOutput();
   }
 
   /**
@@ -795,7 +795,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @param handler the handler
    */
   public void onRequest(RequestHandler handler) {
-    link.handlers().ofRequests(Objects.requireNonNull(handler, "handler"), this);
+    link.telling().handleRequests(Objects.requireNonNull(handler, "handler"), this);
   }
 
   // ---- Memory
@@ -931,7 +931,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (link.waits().isHandler()) {
+    if (link.isHandler()) {
       var unused = closeAsync();
       return;
     }

@@ -41,7 +41,8 @@ final class Sends {
     this.link = link;
     this.share = link.share();
     this.session = session;
-    this.offers = new Offers(link, session);
+    this.offers =
+        new Offers(session, share.exposures(), share.buffers(), link.queuePair(), link::ending);
     this.roomForMessage =
         link.waits().until(() -> session.hasRoomForMessage() || session.lifecycle().isUseless());
   }
@@ -375,7 +376,7 @@ final class Sends {
     return kind == MessageKind.ANSWER
         || kind == MessageKind.REFUSAL
         || message.hasArrived()
-        || link.waits().isHandler();
+        || link.isHandler();
   }
 
   /** Sends memory of the user, which the peer fetches. */
@@ -385,7 +386,7 @@ final class Sends {
     link.lock();
     try {
       session.lifecycle().checkOutputOpen();
-      offers.addMemory(nextMessage++, memory, future);
+      offers.addMemory(nextMessage++, memory, link.isHandler(), future);
       link.flushAndLeave();
     } finally {
       link.unlock();
@@ -496,6 +497,17 @@ final class Sends {
       session.lifecycle().checkCanSend();
       addHeld(kind, number, message, null, 0);
       link.flushUnlessBusy();
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Notifies the peer that this side sends nothing more. */
+  void endOutput() {
+    link.lock();
+    try {
+      session.endOutput();
+      link.flush();
     } finally {
       link.unlock();
     }

@@ -20,7 +20,8 @@ import org.rdma4j.connection.wire.MessageKind;
  * futures. One thread at a time does that, in the order in which it happened, and without the lock
  * of the connection.
  *
- * <p>Except for {@link #tell} and {@link #isTelling}, every method requires the lock.
+ * <p>Except for {@link #tell}, {@link #isTelling} and what the program calls to set handlers, every
+ * method requires the lock.
  */
 final class Telling {
   /** An executor that has not run user code after so long may have dropped it. */
@@ -66,6 +67,10 @@ final class Telling {
   private @Nullable RequestHandler requestHandler;
   private @Nullable WritabilityHandler writabilityHandler;
 
+  /** What users hold. If handlers do all the work, only this refers to it. */
+  @SuppressWarnings("UnusedVariable")
+  private @Nullable Object held;
+
   Telling(Link link, Session session) {
     this.link = link;
     this.session = session;
@@ -78,27 +83,82 @@ final class Telling {
     unanswered.refuseDropped();
   }
 
-  void handleMessages(MessageHandler handler) {
-    messageHandler = handler;
-    bytesHandler = null;
-    session.wantMessages(true);
+  void handleMessages(MessageHandler handler, Object holder) {
+    set(
+        holder,
+        () -> {
+          messageHandler = handler;
+          bytesHandler = null;
+          session.wantMessages(true);
+        });
   }
 
-  void handleMessageBytes(Consumer<ByteBuffer> handler, LongConsumer ofNotices) {
-    bytesHandler = handler;
-    noticeHandler = ofNotices;
-    messageHandler = null;
-    session.wantMessages(false);
+  void handleMessageBytes(Consumer<ByteBuffer> handler, LongConsumer ofNotices, Object holder) {
+    long longest = link.share().config().maxMessageBytes();
+    if (longest > Integer.MAX_VALUE) {
+      throw new IllegalStateException(
+          "NodeConfig.maxMessageBytes is %d, more than a ByteBuffer can have: lower it, or use onMessage"
+              .formatted(longest));
+    }
+    set(
+        holder,
+        () -> {
+          bytesHandler = handler;
+          noticeHandler = ofNotices;
+          messageHandler = null;
+          session.wantMessages(false);
+        });
   }
 
-  void handleRequests(RequestHandler handler) {
-    requestHandler = handler;
-    session.wantRequests();
+  void handleRequests(RequestHandler handler, Object holder) {
+    set(
+        holder,
+        () -> {
+          requestHandler = handler;
+          session.wantRequests();
+        });
   }
 
-  void handleWritability(WritabilityHandler handler) {
-    writabilityHandler = handler;
-    session.wantWritability();
+  void handleWritability(WritabilityHandler handler, Object holder) {
+    set(
+        holder,
+        () -> {
+          writabilityHandler = handler;
+          session.wantWritability();
+        });
+  }
+
+  private void set(Object holder, Runnable handler) {
+    change(
+        () -> {
+          session.lifecycle().checkOpen();
+          handler.run();
+          held = holder;
+        });
+    tell();
+  }
+
+  /** Makes the delivery of messages and requests wait, or not any more. */
+  void pause(boolean whether) {
+    change(() -> session.pause(whether));
+    if (!whether) {
+      link.later(this::tell);
+    }
+  }
+
+  /** Sets when users should send no more, and when they should go on. */
+  void watermarks(long low, long high) {
+    change(() -> session.watermarks(low, high));
+    link.later(this::tell);
+  }
+
+  private void change(Runnable withLock) {
+    link.lock();
+    try {
+      withLock.run();
+    } finally {
+      link.unlock();
+    }
   }
 
   /** Returns whether the calling thread runs a handler of this connection. */

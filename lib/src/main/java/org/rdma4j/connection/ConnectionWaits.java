@@ -8,8 +8,24 @@ import org.rdma4j.platform.TimeText;
 import org.rdma4j.recording.WaitEvent;
 
 /** How threads of the program wait at one connection, and which threads must not. */
-final class Waits {
-  private final Link link;
+final class ConnectionWaits {
+  /** The connection. */
+  interface Owner {
+    void lock();
+
+    /** Frees the lock, after it has done what the session asks for. */
+    void unlock();
+
+    /** Posts what waits. Requires the lock. */
+    void flush();
+
+    Poller poller();
+
+    /** Returns whether the calling thread may wait: it runs no handler, or one that may. */
+    boolean mayWait();
+  }
+
+  private final Owner owner;
   private final ReentrantLock lock;
   private long count;
 
@@ -18,8 +34,8 @@ final class Waits {
    *
    * @param lock the lock of the connection
    */
-  Waits(Link link, ReentrantLock lock) {
-    this.link = link;
+  ConnectionWaits(Owner owner, ReentrantLock lock) {
+    this.owner = owner;
     this.lock = lock;
   }
 
@@ -48,16 +64,16 @@ final class Waits {
     }
     count++;
     WaitEvent event = Recording.beginWait();
-    link.flush();
-    link.unlock();
+    owner.flush();
+    owner.unlock();
     try {
-      link.poller().loop().assist(end, awaited.isOverWithoutLock());
+      owner.poller().loop().assist(end, awaited.isOverWithoutLock());
     } finally {
-      link.lock();
+      owner.lock();
     }
     boolean reached = awaited.isOver() || sleep(awaited, end);
     if (event != null && event.shouldCommit()) {
-      event.connection = link.toString();
+      event.connection = owner.toString();
       event.reached = reached;
       event.commit();
     }
@@ -65,11 +81,11 @@ final class Waits {
   }
 
   private boolean sleep(Awaited awaited, long end) throws InterruptedException {
-    link.poller().loop().turn().relyOnOwner();
+    owner.poller().loop().turn().relyOnOwner();
     try {
       return awaited.sleep(end);
     } finally {
-      link.poller().loop().turn().relyNoMore();
+      owner.poller().loop().turn().relyNoMore();
     }
   }
 
@@ -79,22 +95,12 @@ final class Waits {
    * @throws IllegalStateException if it runs a handler
    */
   void checkAllowed() {
-    if (isDelivering()
-        || (link.telling().isTelling() && !link.share().config().handlersMayWait())) {
+    if (!owner.mayWait()) {
       throw Loop.mustNotWait();
     }
   }
 
-  /** Returns whether the calling thread runs a handler. */
-  boolean isHandler() {
-    return isDelivering() || link.telling().isTelling();
-  }
-
-  private boolean isDelivering() {
-    return link.share().node().isDelivering();
-  }
-
   TimeoutException timedOut(String missing, Duration timeout) {
-    return new TimeoutException("%s: %s within %s".formatted(link, missing, TimeText.of(timeout)));
+    return new TimeoutException("%s: %s within %s".formatted(owner, missing, TimeText.of(timeout)));
   }
 }
