@@ -21,7 +21,7 @@ final class ConnectionWaits {
 
     Poller poller();
 
-    /** Returns whether the calling thread may wait: it runs no handler, or one that may. */
+    /** Returns whether the calling thread may wait: not if it runs a handler that must not. */
     boolean mayWait();
   }
 
