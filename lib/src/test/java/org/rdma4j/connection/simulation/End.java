@@ -137,11 +137,12 @@ final class End {
   }
 
   /** Makes a call that is refused if the connection has ended. */
-  private static boolean attempt(Runnable call) {
+  private boolean attempt(Runnable call) {
     try {
       call.run();
       return true;
     } catch (IllegalStateException | RdmaException ended) {
+      simulation.failed("a call of " + connection, ended);
       return false;
     }
   }
@@ -158,6 +159,7 @@ final class End {
                   sending.whenComplete(
                       (done, failure) -> {
                         if (failure != null) {
+                          simulation.failed("a message of " + connection, failure);
                           sent.excuse(number);
                         }
                       });
@@ -173,7 +175,15 @@ final class End {
         () -> {
           CompletableFuture<MessageBuffer> answer = connection.request(bytes);
           simulation.promised("a request of " + connection, answer);
-          var unused = answer.thenAccept(MessageBuffer::close);
+          var unused =
+              answer.whenComplete(
+                  (message, failure) -> {
+                    if (failure == null) {
+                      message.close();
+                    } else {
+                      simulation.failed("a request of " + connection, failure);
+                    }
+                  });
         });
   }
 

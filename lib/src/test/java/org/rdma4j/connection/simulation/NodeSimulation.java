@@ -113,6 +113,20 @@ final class NodeSimulation {
     return !disturbances.isEmpty();
   }
 
+  /**
+   * Returns whether neither a program nor anything below the nodes has ended or refused anything.
+   */
+  private boolean isPeaceful() {
+    return !choosy && !isDisturbed();
+  }
+
+  /** Keeps an error if a call or a message has failed without a cause. */
+  void failed(String what, Throwable failure) {
+    if (isPeaceful() && !ending) {
+      faults.add(new AssertionError(what + " failed without a cause", failure));
+    }
+  }
+
   /** Records what a future is for, which must complete in the end. */
   void promised(String what, CompletableFuture<?> future) {
     promises.add(new Promise(what, future));
@@ -323,7 +337,11 @@ final class NodeSimulation {
   private boolean isSettled() {
     return undecided.isEmpty()
         && promises.stream()
-            .filter(each -> each.what().equals("a connect") || each.what().equals("an accept"))
+            .filter(
+                each ->
+                    isPeaceful()
+                        ? !each.what().startsWith("the end of")
+                        : each.what().equals("a connect") || each.what().equals("an accept"))
             .allMatch(each -> each.future().isDone())
         && couples.values().stream().allMatch(this::hasArrived);
   }

@@ -48,11 +48,6 @@ final class NumberedMessages {
     excused.add(number);
   }
 
-  /** Allows that what has not arrived does not arrive any more. */
-  synchronized void excuseRest() {
-    excused.addAll(missing);
-  }
-
   /**
    * Takes a message that has arrived.
    *
