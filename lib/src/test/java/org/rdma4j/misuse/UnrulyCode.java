@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import org.rdma4j.LoggedFaults;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.MessageHandler;
@@ -29,7 +30,7 @@ final class UnrulyCode {
     private static final long serialVersionUID = 1L;
 
     Mischief() {
-      super("mischief");
+      super(LoggedFaults.ON_PURPOSE);
     }
   }
 
@@ -213,11 +214,13 @@ final class UnrulyCode {
     }
     switch (random.nextInt(48)) {
       case 0 -> throw new Mischief();
-      case 1 -> throw new AssertionError("mischief");
-      case 2 -> throw new OutOfMemoryError("mischief");
-      case 3 -> throw UnrulyCode.<RuntimeException>unannounced(new IOException("mischief"));
+      case 1 -> throw new AssertionError(LoggedFaults.ON_PURPOSE);
+      case 2 -> throw new OutOfMemoryError(LoggedFaults.ON_PURPOSE);
+      case 3 ->
+          throw UnrulyCode.<RuntimeException>unannounced(new IOException(LoggedFaults.ON_PURPOSE));
       case 4 ->
-          throw UnrulyCode.<RuntimeException>unannounced(new InterruptedException("mischief"));
+          throw UnrulyCode.<RuntimeException>unannounced(
+              new InterruptedException(LoggedFaults.ON_PURPOSE));
       case 5 -> overflow(0);
       case 6, 7 -> Thread.currentThread().interrupt();
       case 8, 9 -> sleep(random.nextInt(5));
