@@ -22,7 +22,6 @@ final class JGroupsMember implements Receiver {
   static final String VIEW = "view of ";
   static final String RESUMED = "resumed ";
   static final String RECEIVED = "received ";
-  static final String UPGRADED = "upgraded";
   private static final int BYTES = 200;
   private static final long TIMEOUT_NANOS = ChildProcess.TIMEOUT.toNanos();
 
@@ -52,7 +51,6 @@ final class JGroupsMember implements Receiver {
       send(sent++);
       Thread.sleep(1);
     }
-    System.out.println(UPGRADED);
     for (int i = 0; i < count; i++) {
       if (breaks && i == count / 2 && BrokenAdapter.isThere()) {
         BrokenAdapter.forAMoment();

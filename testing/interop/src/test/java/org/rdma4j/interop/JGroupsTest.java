@@ -12,13 +12,16 @@ import org.rdma4j.testing.ChildProcess;
  * of a member, and must find a killed one as soon as over TCP.
  */
 final class JGroupsTest {
+  /** Of its configuration, which has no property for it. The second member takes the next one. */
+  private static final int PORT = 7800;
+
   private static final int MESSAGES = 100_000;
 
   /** FD_SOCK2 finds the end of a connection, and VERIFY_SUSPECT2 waits for 1.5 s. */
   private static final Duration MOST = Duration.ofSeconds(10);
 
-  private static ChildProcess start(int first, boolean breaks) {
-    String hosts = "127.0.0.1[%d],127.0.0.1[%d]".formatted(first, first + 1);
+  private static ChildProcess start(boolean breaks) {
+    String hosts = "127.0.0.1[%d],127.0.0.1[%d]".formatted(PORT, PORT + 1);
     return ChildProcess.start(
         Program.command(
             List.of(
@@ -33,8 +36,8 @@ final class JGroupsTest {
 
   @Test
   void aBrokenAdapterIsNoFailureOfAMemberAndAKilledOneIsFoundSoon() throws Exception {
-    try (ChildProcess stays = start(7800, true);
-        ChildProcess dies = start(7800, false)) {
+    try (ChildProcess stays = start(true);
+        ChildProcess dies = start(false)) {
       dies.awaitLine(JGroupsMember.RESUMED);
       long resumed = Long.parseLong(stays.awaitLine(JGroupsMember.RESUMED));
       String printed = stays.awaitOutput(JGroupsMember.RECEIVED + MESSAGES);
