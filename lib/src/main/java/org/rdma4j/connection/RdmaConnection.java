@@ -721,8 +721,9 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Notifies the peer that this side sends no more messages. The peer's {@link #receive} is empty
    * after those sent before, and its {@link #inputEnded} completes; it can still send. Does nothing
-   * if this side has ended its output. Like a message, the end waits while the peer has as many
-   * messages that it has not closed as it receives at most.
+   * if this side has ended its output. Does not wait: the end is sent after the messages before it,
+   * and like a message only while the peer holds fewer messages than its {@link
+   * NodeConfig#receives}. {@code ibv_post_send}.
    *
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */

@@ -744,10 +744,10 @@ final class Upgrade {
 
   /**
    * Begins to resume over TCP, if both directions can. Called at the end of the connection. If the
-   * peer's offset has not arrived, its record will show it.
+   * peer's offset has not arrived, the place of the peer's record over TCP is the offset.
    *
-   * @param closedByPeer whether the connection was closed in order: in the moment of the upgrade,
-   *     only because the peer's channel is closed
+   * @param closedByPeer whether the connection was closed in order: during the upgrade, only
+   *     because the peer's channel is closed
    * @param mayBeGone whether RDMA has failed as if the peer's process had ended
    */
   boolean tryResume(boolean closedByPeer, boolean mayBeGone, String reason) {

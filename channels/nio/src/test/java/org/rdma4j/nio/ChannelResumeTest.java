@@ -322,8 +322,8 @@ final class ChannelResumeTest {
   }
 
   /**
-   * RDMA fails in the moment of the upgrade: the output of one side has not moved, so the other
-   * side does not know its offset. That of the server moves after that of the client.
+   * RDMA fails during the upgrade, while one side still writes to TCP, so that the other side does
+   * not know its offset. The server moves its output to RDMA after the client.
    */
   @ParameterizedTest
   @CsvSource({

@@ -89,7 +89,7 @@ final class Sending {
   /** Whether the peer has one receive for them: {@link Hello#ONE_RECEIVE}. */
   private boolean oneReceive;
 
-  /** Whether the peer has not said that it has read the last one, so that there is no receive. */
+  /** Whether the last one was not confirmed, so that the peer may have no receive for another. */
   private boolean unread;
 
   /** Whether the next message has to say that the last one of the peer was read. */

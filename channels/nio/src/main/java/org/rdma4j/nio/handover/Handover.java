@@ -119,9 +119,9 @@ public final class Handover {
 
   /**
    * Returns whether the peer may send a record over TCP, and this side does not know its offset. So
-   * what is read from TCP must be {@linkplain #search searched}. A client does so from the moment
-   * on in which it joins, because a server that has joined knows that, and may see the end of the
-   * RDMA connection first.
+   * the bytes that are read from TCP must be {@linkplain #search searched}. A client searches as
+   * soon as it has joined, because a server that has joined knows that, and may be the first to see
+   * the end of the RDMA connection.
    *
    * @return whether it searches
    */
@@ -135,7 +135,8 @@ public final class Handover {
   }
 
   /**
-   * Notes what was read from TCP while {@link #isSearching}, and looks for the record of the peer.
+   * Stores bytes that were read from TCP while {@link #isSearching} is true, and looks for the
+   * record of the peer in them.
    *
    * @param bytes a buffer that holds it
    * @param from the index of the first byte
