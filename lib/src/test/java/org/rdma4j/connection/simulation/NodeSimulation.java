@@ -377,7 +377,7 @@ final class NodeSimulation {
     return true;
   }
 
-  /** Waits for it, because a closed node completes what is left in another thread. */
+  /** Waits for it, because a closed node completes the rest in another thread. */
   private static boolean isDone(Promise promise) {
     long end = System.nanoTime() + LIMIT;
     while (!promise.future().isDone() && System.nanoTime() - end < 0) {
