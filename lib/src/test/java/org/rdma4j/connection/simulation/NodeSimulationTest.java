@@ -18,6 +18,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import org.junit.jupiter.api.Timeout;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.LoggedFaults;
 import org.rdma4j.RdmaException;
 import org.rdma4j.Resources;
@@ -137,7 +138,8 @@ final class NodeSimulationTest {
   private static boolean isRefusal(Throwable logged) {
     return logged.getMessage().contains("can no longer be")
         || (logged.getMessage().contains("a step has failed")
-            && logged.getCause() instanceof RdmaException);
+            && logged.getCause() instanceof RdmaException refused
+            && refused.errno() == ErrorNumber.ENOMEM.value());
   }
 
   /** Lets librdmacm open the device again, which it keeps for the process until it is removed. */
