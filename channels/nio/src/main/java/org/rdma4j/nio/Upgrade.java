@@ -744,7 +744,8 @@ final class Upgrade {
 
   /**
    * Begins to resume over TCP, if both directions can. Called at the end of the connection. If the
-   * peer's offset has not arrived, the place of the peer's record over TCP is the offset.
+   * peer's offset has not arrived, this side searches what it reads from TCP for the peer's record:
+   * the offset is the number of bytes before it.
    *
    * @param closedByPeer whether the connection was closed in order: during the upgrade, only
    *     because the peer's channel is closed

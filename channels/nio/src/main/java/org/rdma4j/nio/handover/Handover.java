@@ -138,7 +138,7 @@ public final class Handover {
    * Stores bytes that were read from TCP while {@link #isSearching} is true, and looks for the
    * record of the peer in them.
    *
-   * @param bytes a buffer that holds it
+   * @param bytes a buffer that holds them
    * @param from the index of the first byte
    * @param length the number of bytes
    */
