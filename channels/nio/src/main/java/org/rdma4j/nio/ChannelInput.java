@@ -33,7 +33,7 @@ final class ChannelInput {
 
   ChannelInput(TcpEnd tcp) {
     this.tcp = tcp;
-    this.awaiting = new Awaiting(tcp, way -> !shut && way.mustAwaitInput());
+    this.awaiting = new Awaiting(tcp, way -> !shut && way.input().mustWait());
   }
 
   /** Returns whether the program has shut down the input. */
@@ -60,11 +60,11 @@ final class ChannelInput {
   void shutDown(@Nullable Upgrade way, TcpEnd.Shutdown shutdown) throws IOException {
     boolean idle = lock.tryLock();
     try {
-      if (way == null || !way.delaysInputEnd(idle)) {
+      if (way == null || !way.input().delaysEnd(idle)) {
         shutdown.run();
         tcpEnded = true;
         if (way != null) {
-          way.tcpEnded();
+          way.input().tcpEnded();
         }
       }
       shut = true;
@@ -74,7 +74,7 @@ final class ChannelInput {
       }
     }
     wake();
-    if (way != null && way.isInputMoved()) {
+    if (way != null && way.input().isMoved()) {
       drop(way);
     }
   }
@@ -94,7 +94,7 @@ final class ChannelInput {
    * program does, or has something to read first.
    */
   void search(Upgrade way) throws IOException {
-    if (way.ahead() > 0 || !lock.tryLock()) {
+    if (way.input().ahead() > 0 || !lock.tryLock()) {
       return;
     }
     readsTcp = true;
@@ -102,9 +102,9 @@ final class ChannelInput {
       ByteBuffer bytes = ByteBuffer.allocate(DROPPED);
       int count = tcp.readTcp(bytes);
       if (count > 0) {
-        way.search(bytes, 0, count);
+        way.input().search(bytes, 0, count);
       } else if (count < 0) {
-        way.tcpEnded();
+        way.input().tcpEnded();
       }
     } finally {
       readsTcp = false;
@@ -169,7 +169,7 @@ final class ChannelInput {
     long total = 0;
     for (int i = offset; i < offset + length; i++) {
       if (targets[i].hasRemaining()) {
-        if (total > 0 && !(way.isInputMoved() && way.stream().available() > 0)) {
+        if (total > 0 && !(way.input().isMoved() && way.stream().available() > 0)) {
           break;
         }
         int count = read(way, targets[i], null, 0);
@@ -205,12 +205,13 @@ final class ChannelInput {
           return -1;
         }
         Upgrade way = tcp.current(first);
-        switch (way.source()) {
+        switch (way.input().source()) {
           case TCP -> {
             int count = readTcp(way, target, stream);
             boolean nothing = count < 0 || (count == 0 && target.hasRemaining());
-            boolean searchesOn = tcp.isBlocking() && way.isSearching();
-            if (!nothing || (count == 0 && !searchesOn && way.source() == Handover.Source.TCP)) {
+            boolean searchesOn = tcp.isBlocking() && way.input().isSearching();
+            if (!nothing
+                || (count == 0 && !searchesOn && way.input().source() == Handover.Source.TCP)) {
               return count;
             }
           }
@@ -221,7 +222,7 @@ final class ChannelInput {
             int count = way.stream().take(target);
             if (count > 0) {
               tcp.record().receivedOverRdma(count);
-              if (way.isDrained()) {
+              if (way.input().isDrained()) {
                 way.followIfDone();
                 tcp.changed();
               }
@@ -229,7 +230,7 @@ final class ChannelInput {
             if (count != 0 || !target.hasRemaining()) {
               return count;
             }
-            if (way.isDrained()) {
+            if (way.input().isDrained()) {
               continue;
             }
           }
@@ -239,7 +240,7 @@ final class ChannelInput {
           case RESET -> throw new SocketException("Connection reset");
           case UNDECIDED -> {}
         }
-        if (way.mustAwaitInput()) {
+        if (way.input().mustWait()) {
           if (!tcp.isBlocking()) {
             return 0;
           }
@@ -305,7 +306,7 @@ final class ChannelInput {
   private static void takeEarly(Upgrade way, ByteBuffer bytes, int from, int ofStream, int length)
       throws SocketException {
     if (!way.wakeUp().takeEarly(bytes, from + ofStream, length - ofStream)) {
-      way.read(bytes, from, length);
+      way.input().read(bytes, from, length);
     }
   }
 
@@ -313,8 +314,8 @@ final class ChannelInput {
   private int readTcp(Upgrade before, ByteBuffer target, @Nullable InputStream stream)
       throws IOException {
     int from = target.position();
-    if (before.ahead() > 0) {
-      int count = before.takeAhead(target);
+    if (before.input().ahead() > 0) {
+      int count = before.input().takeAhead(target);
       tcp.record().receivedOverTcp(count);
       return count;
     }
@@ -323,15 +324,16 @@ final class ChannelInput {
     Upgrade way;
     readsTcp = true;
     try {
-      count = readTcp(target, (int) Math.min(target.remaining(), before.tcpBytes()), stream);
+      count =
+          readTcp(target, (int) Math.min(target.remaining(), before.input().tcpBytes()), stream);
       way = tcp.current(before);
-      if (count > 0 && way.isSearching()) {
-        way.search(target, from, count);
-        count = way.takeAhead(target.position(from));
+      if (count > 0 && way.input().isSearching()) {
+        way.input().search(target, from, count);
+        count = way.input().takeAhead(target.position(from));
         tcp.record().receivedOverTcp(count);
         return count;
       }
-      int ofStream = (int) Math.min(count, way.tcpBytes());
+      int ofStream = (int) Math.min(count, way.input().tcpBytes());
       if (ofStream < count) {
         takeEarly(way, target, from, ofStream, count);
         // What a read does not return stays as it was.
@@ -347,7 +349,7 @@ final class ChannelInput {
       }
       if (count > 0) {
         tcp.record().receivedOverTcp(count);
-        way.read(target, from, count);
+        way.input().read(target, from, count);
       }
     } finally {
       readsTcp = false;
@@ -355,7 +357,7 @@ final class ChannelInput {
     if (count > 0) {
       way.followIfDone();
     } else if (count < 0 && !shut) {
-      way.tcpEnded();
+      way.input().tcpEnded();
       tcp.changed();
     }
     return count;

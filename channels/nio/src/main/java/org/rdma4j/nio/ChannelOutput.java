@@ -26,7 +26,8 @@ final class ChannelOutput {
 
   ChannelOutput(TcpEnd tcp) {
     this.tcp = tcp;
-    this.awaiting = new Awaiting(tcp, way -> !shut && way.isOutputMoved() && !way.isOutputReady());
+    this.awaiting =
+        new Awaiting(tcp, way -> !shut && way.output().isMoved() && !way.output().isReady());
   }
 
   /** Returns whether the program has shut down the output. */
@@ -40,7 +41,7 @@ final class ChannelOutput {
    * @param shutdown shuts down that of TCP, and ends a write of another thread there
    */
   void shutDown(@Nullable Upgrade way, TcpEnd.Shutdown shutdown) throws IOException {
-    if (way == null || !way.delaysEnd()) {
+    if (way == null || !way.output().delaysEnd()) {
       shutdown.run();
     }
     shut = true;
@@ -67,10 +68,10 @@ final class ChannelOutput {
   void end(Upgrade way) {
     lock.lock();
     try {
-      if (lost && !way.isOutputMoved() && tcp.isOpen()) {
+      if (lost && !way.output().isMoved() && tcp.isOpen()) {
         way.breakLink("the peer cannot be notified after how many bytes the output has ended");
       }
-      way.endOutput();
+      way.output().end();
     } finally {
       lock.unlock();
       moveAll(way);
@@ -89,7 +90,7 @@ final class ChannelOutput {
    * @throws IOException if it is unknown how much was written there
    */
   void stop(Upgrade way) throws IOException {
-    if (way.isOutputMoved()) {
+    if (way.output().isMoved()) {
       return;
     }
     lock.lock();
@@ -97,7 +98,7 @@ final class ChannelOutput {
       if (lost) {
         throw new IOException("it is unknown how much was written to TCP");
       }
-      way.stopOutput();
+      way.output().stop();
     } finally {
       lock.unlock();
     }
@@ -108,12 +109,12 @@ final class ChannelOutput {
    * afterwards.
    */
   void move(Upgrade way) {
-    while (((!lost && way.isOutputDue()) || way.isFlushDue()) && lock.tryLock()) {
+    while (((!lost && way.output().isDue()) || way.output().isFlushDue()) && lock.tryLock()) {
       try {
         if (!lost) {
-          way.moveOutput();
+          way.output().move();
         }
-        way.flush();
+        way.output().flush();
       } finally {
         lock.unlock();
       }
@@ -133,7 +134,7 @@ final class ChannelOutput {
   void mark(Upgrade way) {
     if (lock.tryLock()) {
       try {
-        way.mark();
+        way.output().mark();
       } finally {
         lock.unlock();
         move(way);
@@ -145,7 +146,7 @@ final class ChannelOutput {
   void askForEnd(Upgrade way, Runnable answered) {
     lock.lock();
     try {
-      way.askForEnd(answered);
+      way.output().askForEnd(answered);
     } finally {
       lock.unlock();
       move(way);
@@ -169,7 +170,7 @@ final class ChannelOutput {
 
   /** At the end of the process, what a thread has written arrives before the thread goes on. */
   private void awaitArrivalAtExit(Upgrade way) {
-    if (way.rendezvous().exit().hasBegun() && way.isOutputMoved() && tcp.isBlocking()) {
+    if (way.rendezvous().exit().hasBegun() && way.output().isMoved() && tcp.isBlocking()) {
       way.rendezvous().exit().await(way);
     }
   }
@@ -194,7 +195,7 @@ final class ChannelOutput {
     if (way.isReset() && tcp.isOpen()) {
       throw new IOException("Connection reset by peer");
     }
-    if (!way.isOutputMoved()) {
+    if (!way.output().isMoved()) {
       return writeTcp(way, sources, offset, length);
     }
     long count = 0;
@@ -202,7 +203,7 @@ final class ChannelOutput {
       if (!tcp.isOpen() || shut) {
         throw count == 0 ? new ClosedChannelException() : new AsynchronousCloseException();
       }
-      if (!way.isOutputMoved()) {
+      if (!way.output().isMoved()) {
         // It has resumed over TCP.
         return count + writeTcp(way, sources, offset, length);
       }
@@ -239,7 +240,7 @@ final class ChannelOutput {
       for (int i = 0; i < length; i++) {
         ByteBuffer source = sources[offset + i];
         tcp.record().sentOverTcp(source.position() - from[i]);
-        tcp.current(way).wrote(source, from[i], source.position() - from[i]);
+        tcp.current(way).output().wrote(source, from[i], source.position() - from[i]);
       }
     }
   }

@@ -166,7 +166,7 @@ final class Exit {
 
     /** Returns whether all has arrived, and the peer knows that it has, or cannot be notified. */
     boolean hasArrived() {
-      if (stream.isOver() || stream.isAbandoned() || upgrade.hasResumed()) {
+      if (stream.isOver() || stream.isAbandoned() || upgrade.output().isResumed()) {
         return true;
       }
       if (upgrade.isResuming()) {

@@ -47,7 +47,7 @@ final class GonePeer {
       upgrade.stream().endedWithPeer();
     } else {
       upgrade.stream().ended(false);
-      upgrade.refuseResume();
+      Resumption.refuse(upgrade);
     }
     upgrade.linkEnded(inOrder);
   }

@@ -327,7 +327,7 @@ final class Meeting {
       channel.stream().ended(inOrder);
       channel.linkEnded(inOrder);
       if (!inOrder) {
-        channel.refuseResume();
+        Resumption.refuse(channel);
       }
     } else if (claimant != null && decided.getCount() > 0) {
       claimant.linkEnded(inOrder);

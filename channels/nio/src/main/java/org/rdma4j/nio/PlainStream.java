@@ -137,8 +137,8 @@ final class PlainStream implements TcpEnd {
     if (way != null && input.isShut()) {
       return 0;
     }
-    if (way == null || !way.isInputMoved()) {
-      return socket.available() + (way == null ? 0 : way.ahead());
+    if (way == null || !way.input().isMoved()) {
+      return socket.available() + (way == null ? 0 : way.input().ahead());
     }
     return way.stream().available();
   }
@@ -307,13 +307,13 @@ final class PlainStream implements TcpEnd {
     }
     try {
       record.closed();
-      if (way == null || !way.delaysClose(linger)) {
+      if (way == null || !way.close().delaysTcp(linger)) {
         socket.close();
       }
     } finally {
       changed();
       if (way != null) {
-        way.closeWithin(linger);
+        way.close().within(linger);
       }
     }
   }

@@ -66,6 +66,28 @@ final class Resumption {
     var unused = ChannelThreads.start("rdma4j-nio-resume", resumption::run);
   }
 
+  /**
+   * Lets a peer that waits for a record of this side know that none comes. An end of TCP would say
+   * the same, but after the end of a process it is the end of the stream.
+   */
+  static void refuse(Upgrade upgrade) {
+    if (upgrade.mayRefuseResume()) {
+      // A write to TCP may wait.
+      var unused = ChannelThreads.start("rdma4j-nio-resume", () -> writeRefusal(upgrade));
+    }
+  }
+
+  private static void writeRefusal(Upgrade upgrade) {
+    ByteBuffer one = ByteBuffer.allocate(1).put(0, Resume.REFUSAL);
+    try {
+      var unused = upgrade.tcp().writeTcp(new ByteBuffer[] {one}, 0, 1);
+    } catch (IOException closedMeanwhile) {
+      upgrade
+          .rendezvous()
+          .log(upgrade.name(), "the peer is not notified of the failure: " + closedMeanwhile);
+    }
+  }
+
   private void run() {
     try {
       if (isGone()) {
@@ -74,7 +96,7 @@ final class Resumption {
       }
       Resume resume = upgrade.resume();
       boolean begins = upgrade.mayBeginResume();
-      boolean searches = upgrade.inputOffset() < 0;
+      boolean searches = upgrade.input().offset() < 0;
       if (begins) {
         writeRecord(resume);
         if (!searches) {
@@ -85,7 +107,7 @@ final class Resumption {
       awaitReader();
       awaitNoReader();
       ByteBuffer record = readRecord();
-      int again = (int) resume.accept(record, upgrade.inputOffset());
+      int again = (int) resume.accept(record, upgrade.input().offset());
       if (!begins) {
         // The peer has this side's offset, or searches: its record says so.
         writeRecord(resume);
@@ -97,7 +119,7 @@ final class Resumption {
       upgrade.inputResumed(resume);
       ByteBuffer rest = stream.kept().takeLast(again);
       write(rest);
-      upgrade.wrote(rest, 0, again);
+      upgrade.output().wrote(rest, 0, again);
       upgrade.outputResumed(again, reason);
     } catch (HandoverException | IOException | RuntimeException failed) {
       fail(String.valueOf(failed));
@@ -112,7 +134,7 @@ final class Resumption {
   private void fail(String why) {
     upgrade.rendezvous().log(upgrade.name(), "does not resume over TCP: " + why);
     if (!readied) {
-      upgrade.refuseResume();
+      refuse(upgrade);
     }
     upgrade.resumeFailed();
   }
@@ -149,9 +171,9 @@ final class Resumption {
    */
   private void awaitReader() throws IOException, InterruptedException {
     long progress = System.nanoTime();
-    long read = upgrade.readOverTcp();
-    while (!upgrade.hasReadTcp()) {
-      long now = upgrade.readOverTcp();
+    long read = upgrade.input().readOverTcp();
+    while (!upgrade.input().hasReadTcp()) {
+      long now = upgrade.input().readOverTcp();
       if (now != read) {
         read = now;
         progress = System.nanoTime();
@@ -159,14 +181,14 @@ final class Resumption {
       if (!tcp.isOpen() || System.nanoTime() - progress >= PATIENCE_NANOS) {
         throw new IOException(
             "after %d bytes over TCP of %d, the program does not read, or nothing comes"
-                .formatted(read, upgrade.inputOffset()));
+                .formatted(read, upgrade.input().offset()));
       }
       if (tcp.input().isShut()) {
         dropTcp();
-      } else if (upgrade.inputOffset() < 0) {
+      } else if (upgrade.input().offset() < 0) {
         search();
       }
-      if (!upgrade.hasReadTcp()) {
+      if (!upgrade.input().hasReadTcp()) {
         Thread.sleep(PAUSE);
       }
     }
@@ -182,11 +204,11 @@ final class Resumption {
     } finally {
       late.cancel(false);
     }
-    if (upgrade.isInputReady()) {
+    if (upgrade.input().isReady()) {
       // A selector does not see over TCP what was read from there.
       tcp.ready(SelectionKey.OP_READ);
     }
-    if (upgrade.source() == Handover.Source.UNDECIDED) {
+    if (upgrade.input().source() == Handover.Source.UNDECIDED) {
       throw new IOException("the peer has ended TCP without a resume");
     }
   }
@@ -198,7 +220,7 @@ final class Resumption {
     } catch (SocketTimeoutException again) {
       return;
     }
-    if (upgrade.hasReadTcp()) {
+    if (upgrade.input().hasReadTcp()) {
       tcp.input().drop(upgrade);
     }
   }
@@ -214,7 +236,7 @@ final class Resumption {
 
   private void writeRecord(Resume resume) throws IOException, InterruptedException {
     tcp.output().stop(upgrade);
-    write(resume.record(upgrade.outputOffset()));
+    write(resume.record(upgrade.output().offset()));
   }
 
   private void writeReady() throws IOException, InterruptedException {

@@ -255,10 +255,10 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (way != null && input.isShut()) {
       return 0;
     }
-    if (way != null && way.isInputMoved()) {
+    if (way != null && way.input().isMoved()) {
       return way.stream().available();
     }
-    return stream.available() + (way == null ? 0 : way.ahead());
+    return stream.available() + (way == null ? 0 : way.input().ahead());
   }
 
   @Override
@@ -385,7 +385,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   @Override
   public boolean isOverRdma() {
     Upgrade way = upgrade.get();
-    return way != null && (way.isInputMoved() || way.isOutputMoved());
+    return way != null && (way.input().isMoved() || way.output().isMoved());
   }
 
   /** Returns whether the channel has an upgrade, which must see all that is read and written. */
@@ -407,10 +407,10 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
       return validOps();
     }
     int operations = SelectionKey.OP_CONNECT;
-    if (!way.isOutputMoved()) {
+    if (!way.output().isMoved()) {
       operations |= SelectionKey.OP_WRITE;
     }
-    return switch (way.source()) {
+    return switch (way.input().source()) {
       case TCP -> operations | SelectionKey.OP_READ;
       default -> operations;
     };
@@ -423,8 +423,8 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (way == null) {
       return 0;
     }
-    boolean readable = way.isInputReady() || input.isShut();
-    boolean writable = way.isOutputMoved() && (way.isOutputReady() || output.isShut());
+    boolean readable = way.input().isReady() || input.isShut();
+    boolean writable = way.output().isMoved() && (way.output().isReady() || output.isShut());
     return (readable ? SelectionKey.OP_READ : 0) | (writable ? SelectionKey.OP_WRITE : 0);
   }
 
@@ -471,7 +471,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   /** Returns whether the program reads from RDMA. */
   boolean isInputMoved() {
     Upgrade way = upgrade.get();
-    return way != null && way.isInputMoved() && isOpen() && !input.isShut();
+    return way != null && way.input().isMoved() && isOpen() && !input.isShut();
   }
 
   boolean isInputShut() {
@@ -490,13 +490,13 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (known != null) {
       known.closed();
     }
-    if (way == null || !way.delaysClose(linger)) {
+    if (way == null || !way.close().delaysTcp(linger)) {
       tcp.close();
     }
     input.wake();
     output.wake();
     if (way != null) {
-      way.closeWithin(linger);
+      way.close().within(linger);
     }
   }
 

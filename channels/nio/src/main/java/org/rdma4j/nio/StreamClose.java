@@ -71,7 +71,7 @@ final class StreamClose {
 
   private void run() {
     try {
-      if (!upgrade.isCloseDue()) {
+      if (!upgrade.close().lingers()) {
         // It does not resume any more.
         stream.kept().end();
       }
@@ -86,7 +86,7 @@ final class StreamClose {
     } catch (InterruptedException nobodyInterruptsIt) {
       Thread.currentThread().interrupt();
     } finally {
-      upgrade.endClose();
+      upgrade.close().endTcp();
       upgrade.rendezvous().closeNow(stream.connection());
       arrival.countDown();
       exit.remove(this);
@@ -118,7 +118,7 @@ final class StreamClose {
    */
   private void awaitDelivery() {
     long began = System.nanoTime();
-    while (upgrade.isCloseDue()
+    while (upgrade.close().lingers()
         && !stream.isEndDelivered()
         && stream.connection().isOpen()
         && !exit.hasBegun()
@@ -130,7 +130,7 @@ final class StreamClose {
 
   /** If RDMA has failed, waits until it is known whether the rest uses TCP, and was sent. */
   private void awaitResume() throws InterruptedException {
-    while (upgrade.isCloseDue() && !stream.connection().isOpen() && !stream.isOver()) {
+    while (upgrade.close().lingers() && !stream.connection().isOpen() && !stream.isOver()) {
       Thread.sleep(RESUME_PAUSE);
     }
   }

@@ -76,7 +76,7 @@ interface TcpEnd {
   void endTcpOutput() throws IOException;
 
   /**
-   * Closes TCP, after {@link Upgrade#delaysClose}.
+   * Closes TCP, after {@link UpgradeClose#delaysTcp}.
    *
    * @param resets whether the peer sees a reset
    */

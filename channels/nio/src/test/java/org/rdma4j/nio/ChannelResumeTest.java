@@ -342,7 +342,7 @@ final class ChannelResumeTest {
             () -> {
               UpgradeTest.await(() -> hasJoined(one) && hasJoined(other));
               if (!ofClient) {
-                UpgradeTest.await(() -> upgradeOf(one).isOutputMoved());
+                UpgradeTest.await(() -> upgradeOf(one).output().isMoved());
                 one.write(ByteBuffer.wrap(new byte[] {1}));
               }
               cut(isCutByClient ? one : other);
@@ -444,7 +444,7 @@ final class ChannelResumeTest {
         UpgradeTest.greet(waited, waits);
         ByteBuffer target = ByteBuffer.allocate(100);
         var reads = waiting(() -> waits.read(target));
-        while (!upgradeOf(waited).isOutputMoved()) {
+        while (!upgradeOf(waited).output().isMoved()) {
           Thread.onSpinWait();
         }
         // Holds the thread that delivers to the peer.
@@ -454,7 +454,7 @@ final class ChannelResumeTest {
           if ((boolean) woken.get(upgradeOf(waited).wakeUp())) {
             return false;
           }
-          UpgradeTest.await(() -> upgradeOf(waits).isOutputMoved());
+          UpgradeTest.await(() -> upgradeOf(waits).output().isMoved());
           assertThat(upgradeOf(waits).wakeUp().isDue()).isTrue();
           woken.set(upgradeOf(waited).wakeUp(), !isSent);
           cut(waits);
@@ -504,7 +504,7 @@ final class ChannelResumeTest {
     writes.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
     UpgradeTest.await(
         () ->
-            upgradeOf(reads).tcpBytes() == 3
+            upgradeOf(reads).input().tcpBytes() == 3
                 && upgradeOf(reads).isOffsetSeen()
                 && UpgradeTest.isMoved(writes));
   }
@@ -553,7 +553,7 @@ final class ChannelResumeTest {
         Lock lock = (Lock) field(ChannelOutput.class, "lock").get(output);
         lock.lock();
         try {
-          UpgradeTest.await(() -> upgradeOf(ends).isOutputDue());
+          UpgradeTest.await(() -> upgradeOf(ends).output().isDue());
           ends.shutdownOutput();
         } finally {
           lock.unlock();
