@@ -10,27 +10,71 @@ import org.rdma4j.connection.wire.MessageHeader;
 /**
  * Whether a connection is open, ended by either side, broken or closed. The {@link Session} changes
  * it; the lock of the connection guards it.
+ *
+ * <p>What this side has done and what has failed is the {@link Stage}, what the peer has said is in
+ * {@link Peer}. Both only go forward.
  */
 public final class Lifecycle {
+  /**
+   * What this side has done, and what has failed.
+   *
+   * <table>
+   * <caption>The changes, and when they happen</caption>
+   * <tr><th>from</th><th>to</th><th>when</th></tr>
+   * <tr><td>OPEN</td><td>BROKEN</td><td>the device or the protocol fails</td></tr>
+   * <tr><td>OPEN</td><td>CLOSING</td><td>the user closes the connection</td></tr>
+   * <tr><td>CLOSING</td><td>UNREACHABLE</td><td>the device or the protocol fails</td></tr>
+   * <tr><td>BROKEN</td><td>ENDING</td><td>the user closes the connection</td></tr>
+   * <tr><td>all</td><td>ENDING</td><td>the close waits no longer, or what the connection needs is
+   * closed</td></tr>
+   * </table>
+   */
+  private enum Stage {
+    OPEN,
+
+    /** It has failed, and the user has not closed it. */
+    BROKEN,
+
+    /** A close has begun, and waits until the peer has what was sent. */
+    CLOSING,
+
+    /** A close has begun, and nothing reaches the peer any more. */
+    UNREACHABLE,
+
+    /** A close has begun, and does not wait for what is in flight. */
+    ENDING;
+
+    private boolean mayFollow(Stage before) {
+      return switch (this) {
+        case OPEN -> false;
+        case BROKEN, CLOSING -> before == OPEN;
+        case UNREACHABLE -> before == CLOSING;
+        case ENDING -> true;
+      };
+    }
+  }
+
+  /** What the peer has said. */
+  private enum Peer {
+    SENDS,
+
+    /** It sends nothing more. */
+    HAS_ENDED,
+
+    /** It sends nothing more, and receives nothing more. */
+    HAS_CLOSED
+  }
+
   private final String connection;
   private final Supplier<IllegalStateException> closedException;
   private final Sending sending;
   private final Deliveries deliveries;
 
+  private Stage stage = Stage.OPEN;
+  private Peer peer = Peer.SENDS;
+
   /** Whether this side has said that it sends nothing more. */
   private boolean outputEnded;
-
-  /** Whether the peer sends nothing more. */
-  private boolean inputEnded;
-
-  /** Whether the peer receives nothing more. */
-  private boolean peerClosed;
-
-  /** Whether this side closes the connection. */
-  private boolean closing;
-
-  /** Whether a close no longer waits for what is in flight. */
-  private boolean ending;
 
   /** Whether its user has closed it, rather than what it needs. */
   private boolean closedByUser;
@@ -38,6 +82,7 @@ public final class Lifecycle {
   /** Whether the device takes no requests any more. */
   private boolean stopped;
 
+  /** Why it is broken, also after a close of that; null if it is not. */
   private @Nullable ConnectionException failure;
 
   /** Whether the peer has reported why it broke the connection. */
@@ -65,27 +110,30 @@ public final class Lifecycle {
 
   /** Returns whether nothing more can be sent. */
   public boolean isUseless() {
-    return closing || failure != null || peerClosed;
+    return stage != Stage.OPEN || peer == Peer.HAS_CLOSED;
   }
 
   /** Returns whether both sides can send. */
   public boolean isOpen() {
-    return !isUseless() && !inputEnded;
+    return stage == Stage.OPEN && peer == Peer.SENDS;
   }
 
   /** Returns whether a close has begun. */
   public boolean isClosing() {
-    return closing;
+    return switch (stage) {
+      case OPEN, BROKEN -> false;
+      case CLOSING, UNREACHABLE, ENDING -> true;
+    };
   }
 
   /** Returns whether the peer has closed the connection. */
   public boolean isPeerClosed() {
-    return peerClosed;
+    return peer == Peer.HAS_CLOSED;
   }
 
   /** Returns whether the peer sends nothing more. */
   public boolean isInputEnded() {
-    return inputEnded;
+    return peer != Peer.SENDS;
   }
 
   boolean isOutputEnded() {
@@ -97,12 +145,12 @@ public final class Lifecycle {
    * the close of the peer may wait for that.
    */
   public boolean goesOn() {
-    return failure == null && goneWhileClosing == null && !ending;
+    return stage == Stage.OPEN || stage == Stage.CLOSING;
   }
 
   /** Returns whether what is being fetched may still arrive. */
   boolean mayReceive() {
-    return !closing && failure == null && !stopped;
+    return stage == Stage.OPEN && !stopped;
   }
 
   /** Returns why it is broken; null if it is not. */
@@ -112,7 +160,7 @@ public final class Lifecycle {
 
   /** Returns why the peer fetches nothing any more that was offered; null if it may. */
   @Nullable RuntimeException whyOver() {
-    return failure == null && peerClosed ? closedByPeer() : failure;
+    return failure == null && isPeerClosed() ? closedByPeer() : failure;
   }
 
   /** Returns why nothing reaches the peer any more, although a close had begun before. */
@@ -125,7 +173,11 @@ public final class Lifecycle {
    * goodbye is not: a peer that closes at the same time need not take it.
    */
   public boolean hasLostWhileClosing() {
-    return lostWhileClosing || (closing && !peerClosed && sending.hasRequestsOfUser());
+    return lostWhileClosing || (isClosing() && hasLost());
+  }
+
+  private boolean hasLost() {
+    return !isPeerClosed() && sending.hasRequestsOfUser();
   }
 
   /** Returns whether the connection broke because the peer's process or connection ended. */
@@ -142,7 +194,7 @@ public final class Lifecycle {
 
   /** Throws if it is closed. */
   public void checkOpen() {
-    if (closing) {
+    if (isClosing()) {
       // If the user did not close it, the exception has the reason of the close.
       throw failure != null && !closedByUser ? failure : closedException.get();
     }
@@ -154,7 +206,7 @@ public final class Lifecycle {
     if (failure != null) {
       throw failure;
     }
-    if (peerClosed) {
+    if (isPeerClosed()) {
       throw closedByPeer();
     }
   }
@@ -202,17 +254,16 @@ public final class Lifecycle {
     if ((flags & ~MessageHeader.CLOSED) != 0) {
       return "it ended the connection with the flags " + flags;
     }
-    if (flags == 0 && inputEnded) {
+    if (flags == 0 && isInputEnded()) {
       return "it ended its output twice";
     }
     if (inMessage) {
       fail(because(Reason.RESET, "The peer ended the connection in the middle of a message", null));
       return null;
     }
-    inputEnded = true;
-    peerClosed = flags == MessageHeader.CLOSED;
+    peer = flags == MessageHeader.CLOSED ? Peer.HAS_CLOSED : Peer.HAS_ENDED;
     changed = true;
-    if (peerClosed) {
+    if (isPeerClosed()) {
       ConnectionException closed = closedByPeer();
       sending.failMessages(closed);
       deliveries.failPending(closed);
@@ -228,37 +279,50 @@ public final class Lifecycle {
     if (failure != null) {
       return;
     }
-    if (closing) {
-      if (goneWhileClosing == null) {
-        lostWhileClosing = !peerClosed && sending.hasRequestsOfUser();
-        goneWhileClosing = reason;
-        changed = true;
-      }
+    if (isClosing()) {
+      failWhileClosing(reason);
       return;
     }
-    changed = true;
+    enter(Stage.BROKEN);
     failure = reason;
-    if (!peerClosed) {
+    if (!isPeerClosed()) {
       deliveries.ended(reason);
     }
     failAll(reason);
+  }
+
+  private void failWhileClosing(ConnectionException reason) {
+    if (goneWhileClosing == null) {
+      lostWhileClosing = hasLost();
+      goneWhileClosing = reason;
+      enter(stage == Stage.CLOSING ? Stage.UNREACHABLE : stage);
+    }
   }
 
   /** Begins a close by the user; returns whether the peer can be notified of it. */
   boolean beginClose() {
     closedByUser = true;
     boolean reachesPeer = !isUseless();
-    closing = true;
-    changed = true;
+    switch (stage) {
+      case OPEN -> enter(Stage.CLOSING);
+      case BROKEN -> enter(Stage.ENDING);
+      case CLOSING, UNREACHABLE, ENDING -> enter(stage);
+    }
     return reachesPeer;
   }
 
   /** Begins to close the connection immediately. */
   void stop() {
-    closing = true;
-    ending = true;
-    changed = true;
+    enter(Stage.ENDING);
     failAll(closedException.get());
+  }
+
+  private void enter(Stage next) {
+    if (next != stage && !next.mayFollow(stage)) {
+      throw new AssertionError(connection + " must not change from " + stage + " to " + next);
+    }
+    stage = next;
+    changed = true;
   }
 
   /** Records that the device takes no requests any more. */
