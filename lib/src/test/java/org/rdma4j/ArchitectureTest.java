@@ -82,7 +82,7 @@ final class ArchitectureTest {
         "verbs.internal");
     allow("recording");
     allow("connection.wire");
-    allow("connection.buffers", "", "connection.wire", "lifetime", "verbs");
+    allow("connection.buffers", "", "connection.wire", "lifetime", "platform", "verbs");
     allow(
         "connection.session", "", "connection.buffers", "connection.wire", "platform", "recording");
     allow(

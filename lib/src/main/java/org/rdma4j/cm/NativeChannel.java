@@ -5,6 +5,7 @@ import java.lang.ref.WeakReference;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.rdma4j.platform.LockOrder;
 
 /**
  * A native event channel, separate from the object that users hold. Its lock lets only one thread
@@ -16,7 +17,7 @@ final class NativeChannel {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   private final MemorySegment channel;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.CHANNEL_OF_EVENTS.newLock();
 
   /** Defines the order in which the locks of two channels are taken. */
   private final long number = NUMBERS.getAndIncrement();

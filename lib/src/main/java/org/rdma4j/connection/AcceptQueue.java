@@ -14,13 +14,14 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.LockOrder;
 import org.rdma4j.platform.TimeText;
 
 /** The connections of a server that are established, until the program takes them. */
 final class AcceptQueue {
   private final NodeState node;
   private final Lifetime server;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.ACCEPT_QUEUE.newLock();
   private final Condition changed = lock.newCondition();
   private final Set<Link> waiting = new LinkedHashSet<>();
   private @Nullable Consumer<RdmaConnection> handler;

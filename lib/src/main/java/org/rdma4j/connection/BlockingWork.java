@@ -9,6 +9,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.DaemonThreads;
+import org.rdma4j.platform.LockOrder;
 
 /**
  * A limited number of platform threads of a node, which end when there is nothing to do. For what
@@ -26,7 +27,7 @@ final class BlockingWork {
 
   private final int most;
   private final Thread.Builder builder;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.BLOCKING_WORK.newLock();
   private final Condition queued = lock.newCondition();
   private final Deque<Runnable> queue = new ArrayDeque<>();
   private int threads;

@@ -18,6 +18,7 @@ import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.session.SessionLimits;
 import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.LockOrder;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.WorkCompletionException;
@@ -40,7 +41,7 @@ final class Link implements CmEvents.Handler, CompletionClient, ConnectionWaits.
   private final QueuePair queuePair;
   private final int queuePairNumber;
   private final Lifetime lifetime;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.LINK.newLock();
   private final Session session;
   private final Posting posting;
   private final Telling telling;

@@ -31,6 +31,7 @@ import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.LockOrder;
 import org.rdma4j.platform.TimeText;
 
 /** A server without the object that users hold: the peers that connect, and that have connected. */
@@ -54,7 +55,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   private final CmId id;
   private final Lifetime lifetime;
   private final AcceptQueue established;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.LISTENING.newLock();
   private final Deque<Handshake> handshakes = new ArrayDeque<>();
 
   /** The peers that the program has neither accepted nor rejected. */

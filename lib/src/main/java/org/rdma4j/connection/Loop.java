@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.DaemonThreads;
+import org.rdma4j.platform.LockOrder;
 import org.rdma4j.platform.PollingTurn;
 import org.rdma4j.platform.Spin;
 import org.rdma4j.platform.WaitSet;
@@ -57,7 +58,7 @@ final class Loop {
   private final BooleanSupplier isAwaited = this::isAwaited;
 
   /** Held by a thread that waits for descriptors, so that they stay open. */
-  private final ReentrantLock waiting = new ReentrantLock();
+  private final ReentrantLock waiting = LockOrder.LOOP.newLock();
 
   private volatile Thread runner = Thread.currentThread();
 

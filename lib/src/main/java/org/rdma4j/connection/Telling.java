@@ -14,6 +14,7 @@ import org.rdma4j.connection.session.Delivery;
 import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.MessageKind;
+import org.rdma4j.platform.LockOrder;
 
 /**
  * Notifies the user of one connection of what its session has for it: calls handlers, and completes
@@ -440,6 +441,7 @@ final class Telling {
   private static @Nullable Throwable tellOfBytes(
       Buffer message, Consumer<ByteBuffer> handler, LongConsumer ofNotices) {
     try {
+      LockOrder.checkBeforeUserCode();
       if (message.kind() == MessageKind.NOTICE) {
         ofNotices.accept(message.number());
       } else {
@@ -463,6 +465,7 @@ final class Telling {
   private @Nullable Throwable unlocked(Runnable code) {
     link.unlock();
     try {
+      LockOrder.checkBeforeUserCode();
       code.run();
       return null;
     } catch (Throwable thrown) {

@@ -8,6 +8,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.platform.LockOrder;
 
 /**
  * The lifetime of one native object, from its creation to its destruction.
@@ -32,7 +33,7 @@ public final class Lifetime {
   private final Runnable wakeWaiters;
   private final Runnable destroy;
   private final List<Lifetime> dependsOn = new CopyOnWriteArrayList<>();
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.LIFETIME.newLock();
   private final Condition changed = lock.newCondition();
   private final SequencedSet<Lifetime> dependents = new LinkedHashSet<>();
   private volatile State state = State.OPEN;

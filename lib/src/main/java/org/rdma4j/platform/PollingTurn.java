@@ -38,7 +38,7 @@ public final class PollingTurn {
   private final Spin borrowersSpin = new Spin();
 
   /** Held by the thread that polls, also while it handles what it has found. */
-  private final ReentrantLock turn = new ReentrantLock();
+  private final ReentrantLock turn = LockOrder.POLLING_TURN.newLock();
 
   /** What the thread that has borrowed the turn waits for. */
   private BooleanSupplier awaited = () -> true;

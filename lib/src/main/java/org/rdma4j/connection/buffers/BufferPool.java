@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.lifetime.ReusedPieces;
+import org.rdma4j.platform.LockOrder;
 
 /**
  * The buffers of one length that all connections of a device share, to send from and to receive
@@ -35,7 +36,7 @@ public final class BufferPool implements Buffer.Home {
   private final long stride;
   private final int chunk;
   private final int max;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.BUFFER_POOL.newLock();
 
   /** Signaled when there may be a buffer for a thread that waits. */
   private final Condition freed = lock.newCondition();

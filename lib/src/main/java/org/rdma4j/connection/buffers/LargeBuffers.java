@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.lifetime.ReusedPieces;
+import org.rdma4j.platform.LockOrder;
 
 /**
  * Buffers for messages that are too long for a {@link BufferPool}, each with memory of its own.
@@ -41,7 +42,7 @@ public final class LargeBuffers implements Buffer.Home {
   private static final int STEPS = 1 << STEPS_LOG;
 
   private final BufferMemory.Source source;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.LARGE_BUFFERS.newLock();
 
   /** The buffers of each length that are kept, in the order in which they were given back. */
   private final List<Deque<Buffer>> keptByClass = new ArrayList<>();

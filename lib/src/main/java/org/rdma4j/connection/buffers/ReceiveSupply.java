@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import org.rdma4j.platform.LockOrder;
 import org.rdma4j.verbs.PostException;
 
 /**
@@ -34,7 +35,7 @@ public final class ReceiveSupply {
   /** The buffers of the chain that is posted. */
   private final Buffer[] taken;
 
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock = LockOrder.RECEIVE_SUPPLY.newLock();
 
   /** The number of receives that are posted: each arrival takes one. */
   private final AtomicInteger posted = new AtomicInteger();
