@@ -22,8 +22,8 @@ final class ArtemisTest {
       Outcome outcome = client.await();
       assertThat(outcome.status()).as(outcome.toString()).isZero();
       assertThat(outcome.out()).contains(ArtemisMessages.RECEIVED + MESSAGES);
-      // The first half of them, in both directions.
-      Way.check(outcome.out(), (long) MESSAGES * ArtemisMessages.BYTES);
+      // The first half of them is sent before the adapter breaks.
+      Way.check(outcome.out(), (long) MESSAGES / 2 * ArtemisMessages.BYTES);
       if (BrokenAdapter.isThere()) {
         assertThat(outcome.out()).contains(ArtemisMessages.RESUMED + 1);
       }
