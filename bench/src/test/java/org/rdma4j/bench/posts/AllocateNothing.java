@@ -27,6 +27,9 @@ final class AllocateNothing {
   private static final int ROUNDS = 100;
   private static final int CHAIN = 8;
 
+  /** In an array, or each call would create one unless the compiler prevents it. */
+  private static final AccessFlag[] READ = {AccessFlag.REMOTE_READ};
+
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private final SimulatedAdapter adapter;
   private final boolean extended;
@@ -131,7 +134,7 @@ final class AllocateNothing {
         "bind and invalidate",
         i -> {
           int bound = key.updateAndGet(AllocateNothing::keyAfter);
-          sends.add(i).bind(window, bindable, 0, 8, AccessFlag.REMOTE_READ);
+          sends.add(i).bind(window, bindable, 0, 8, READ);
           sends.add(i).invalidate(bound);
           return one(sends);
         });
