@@ -1,30 +1,34 @@
 package org.rdma4j.lifetime;
 
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
  * The memory windows that are bound to a memory region, or by a queue pair. Devices refuse to
  * deregister a region while a window is bound to it.
+ *
+ * <p>A bind changes this, so it allocates nothing: the windows are in lists, each at most once.
  */
 public final class BoundWindows {
-  private final Set<Lifetime> bound = new LinkedHashSet<>();
+  private final List<Lifetime> bound = new ArrayList<>();
 
   /**
    * Windows that have been bound elsewhere since; it is not known whether the device has done that
    * yet.
    */
-  private final Set<Lifetime> leaving = new LinkedHashSet<>();
+  private final List<Lifetime> leaving = new ArrayList<>();
 
   public synchronized void add(Lifetime window) {
     bound.removeIf(each -> !each.isOpen());
     leaving.removeIf(each -> !each.isOpen());
     leaving.remove(window);
-    bound.add(window);
+    if (!bound.contains(window)) {
+      bound.add(window);
+    }
   }
 
   public synchronized void leave(Lifetime window) {
+    // It is in one list at most, because add takes it out of the other.
     if (bound.remove(window)) {
       leaving.add(window);
     }
@@ -46,7 +50,7 @@ public final class BoundWindows {
     return closeAll(leaving);
   }
 
-  private boolean closeAll(Set<Lifetime> windows) {
+  private boolean closeAll(List<Lifetime> windows) {
     List<Lifetime> all;
     synchronized (this) {
       all = List.copyOf(windows);

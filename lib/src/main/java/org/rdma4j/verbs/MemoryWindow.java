@@ -2,9 +2,6 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.EnumSet;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -37,8 +34,11 @@ import org.rdma4j.platform.NativeFailures;
  * @see MemoryWindowType
  */
 public final class MemoryWindow implements AutoCloseable {
-  private static final Set<AccessFlag> WINDOW_ACCESS =
-      EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC);
+  /** The access by which a peer changes the memory. */
+  private static final int WRITES =
+      AccessFlag.REMOTE_WRITE.value() | AccessFlag.REMOTE_ATOMIC.value();
+
+  private static final int WINDOW_ACCESS = WRITES | AccessFlag.REMOTE_READ.value();
 
   private final ProtectionDomain domain;
   private final MemoryWindowType type;
@@ -47,36 +47,18 @@ public final class MemoryWindow implements AutoCloseable {
   private final Lifetime lifetime;
 
   /** The result of the last bind, and the state before it; guarded by this. */
-  private Binding binding;
+  private final WindowBinding binding = new WindowBinding();
 
-  private Binding bindingBefore;
-
-  /**
-   * What a window is bound to.
-   *
-   * @param key the key that peers use
-   * @param target the region that the window is bound to; null for none
-   */
-  record Binding(int key, @Nullable Target target) {
-    Set<BoundWindows> windows() {
-      return target == null ? Set.of() : target.windows;
-    }
-  }
+  private final WindowBinding bindingBefore = new WindowBinding();
 
   /**
    * A region that a window is bound to, without the object that users hold.
    *
    * @param lifetime the lifetime of the region
    * @param pointer the native region
-   * @param windows the sets of windows that contain the window while it is bound
+   * @param windows the windows that are bound to the region
    */
-  record Target(Lifetime lifetime, MemorySegment pointer, Set<BoundWindows> windows) {
-    static Target of(MemoryRegion region, BoundWindows... others) {
-      Set<BoundWindows> all = new HashSet<>(List.of(others));
-      all.add(region.windows());
-      return new Target(region.lifetime(), region.pointer(), all);
-    }
-  }
+  record Target(Lifetime lifetime, MemorySegment pointer, BoundWindows windows) {}
 
   static MemoryWindow allocate(ProtectionDomain domain, MemoryWindowType type) {
     return domain
@@ -96,8 +78,8 @@ public final class MemoryWindow implements AutoCloseable {
     this.domain = domain;
     this.type = type;
     this.window = window;
-    this.binding = new Binding(ibv_mw.rkey(window), null);
-    this.bindingBefore = binding;
+    this.binding.key = ibv_mw.rkey(window);
+    this.bindingBefore.set(binding);
     DeviceInfo device = domain.device().info();
     String name = "memory window of " + device.name();
     Referent pointedTo = Referent.of(name);
@@ -163,14 +145,12 @@ public final class MemoryWindow implements AutoCloseable {
    */
   public int bind(
       QueuePair queuePair, long id, MemorySlice part, boolean signaled, AccessFlag... access) {
-    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
-    flags.addAll(List.of(access));
+    int mask = NativeConstants.mask(access);
     checkType1();
-    checkBind(part, flags);
-    Target region = Target.of(part.region());
+    checkBind(part.region(), part.length(), mask);
+    Target region = part.region().windowTarget();
     long address = part.region().addressOf(part.offset(), part.length());
-    return post(
-        queuePair, id, signaled, region, address, part.length(), NativeConstants.mask(flags));
+    return post(queuePair, id, signaled, region, address, part.length(), mask);
   }
 
   /**
@@ -271,7 +251,7 @@ public final class MemoryWindow implements AutoCloseable {
             domain.device().info().name(),
             "ibv_bind_mw",
             MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
-        bound(length == 0 ? null : region, ibv_mw.rkey(window));
+        bound(ibv_mw.rkey(window), length == 0 ? null : region, null);
         return binding.key;
       }
     }
@@ -288,29 +268,30 @@ public final class MemoryWindow implements AutoCloseable {
    * Checks what a device would refuse only in the completion, and then the queue pair would go to
    * the state ERROR.
    */
-  void checkBind(MemorySlice part, Set<AccessFlag> flags) {
-    MemoryRegion region = part.region();
+  void checkBind(MemoryRegion region, long length, int access) {
     if (!domain.isSameAs(region.domain())) {
       throw new IllegalArgumentException(
           region + " belongs to another domain than " + this + ", must belong to the same");
     }
-    if (part.length() == 0) {
+    if (length == 0) {
       throw new IllegalArgumentException("the length of the part is 0, must be at least 1");
     }
     if (!region.access().contains(AccessFlag.MEMORY_WINDOW_BIND)) {
       throw new IllegalArgumentException(
           region + " has the access " + region.access() + ", must have MEMORY_WINDOW_BIND");
     }
-    if (!WINDOW_ACCESS.containsAll(flags)) {
+    if ((access & ~WINDOW_ACCESS) != 0) {
       throw new IllegalArgumentException(
-          "access is " + flags + ", must contain only " + WINDOW_ACCESS);
+          "access is " + flags(access) + ", must contain only " + flags(WINDOW_ACCESS));
     }
-    boolean writes =
-        flags.contains(AccessFlag.REMOTE_WRITE) || flags.contains(AccessFlag.REMOTE_ATOMIC);
-    if (writes && !region.access().contains(AccessFlag.LOCAL_WRITE)) {
+    if ((access & WRITES) != 0 && !region.access().contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException(
-          "access is " + flags + ", which requires a region with LOCAL_WRITE");
+          "access is " + flags(access) + ", which requires a region with LOCAL_WRITE");
     }
+  }
+
+  private static Set<AccessFlag> flags(int mask) {
+    return NativeConstants.flags(AccessFlag.class, mask);
   }
 
   /**
@@ -377,20 +358,21 @@ public final class MemoryWindow implements AutoCloseable {
    * Records that a request was created that binds this window to the region and gives it the key.
    * The region must be open during this call.
    *
-   * @return the binding that {@link #dropped} restores
+   * @param before takes the binding that {@link #dropped} restores
    */
-  synchronized Binding requested(MemoryRegion region, BoundWindows ofQueuePair, int newKey) {
-    return bound(Target.of(region, ofQueuePair), newKey);
+  synchronized void requested(
+      MemoryRegion region, BoundWindows ofQueuePair, int newKey, WindowBinding before) {
+    before.set(binding);
+    bound(newKey, region.windowTarget(), ofQueuePair);
   }
 
-  private Binding bound(@Nullable Target target, int newKey) {
-    bindingBefore = binding;
-    become(new Binding(newKey, target));
-    return bindingBefore;
+  private void bound(int newKey, @Nullable Target target, @Nullable BoundWindows ofQueuePair) {
+    bindingBefore.set(binding);
+    become(newKey, target, ofQueuePair);
   }
 
   /** Records that the request which gave the window this key will not be posted. */
-  void dropped(int key, Binding before) {
+  void dropped(int key, WindowBinding before) {
     if (lifetime.tryEnter()) {
       try {
         synchronized (this) {
@@ -420,19 +402,34 @@ public final class MemoryWindow implements AutoCloseable {
 
   /** Records that a request has invalidated this window, after its completion. */
   synchronized void invalidated() {
-    binding.windows().forEach(each -> each.left(lifetime));
-    binding = new Binding(binding.key, null);
+    left(binding.ofRegion());
+    left(binding.ofQueuePair);
+    binding.set(binding.key, null, null);
   }
 
-  private void become(Binding next) {
-    Set<BoundWindows> to = next.windows();
-    for (BoundWindows from : binding.windows()) {
-      if (!to.contains(from)) {
-        from.leave(lifetime);
-      }
+  private void left(@Nullable BoundWindows from) {
+    if (from != null) {
+      from.left(lifetime);
     }
-    to.forEach(each -> each.add(lifetime));
-    binding = next;
+  }
+
+  private void become(WindowBinding next) {
+    become(next.key, next.target, next.ofQueuePair);
+  }
+
+  private void become(int key, @Nullable Target target, @Nullable BoundWindows ofQueuePair) {
+    move(binding.ofRegion(), target == null ? null : target.windows);
+    move(binding.ofQueuePair, ofQueuePair);
+    binding.set(key, target, ofQueuePair);
+  }
+
+  private void move(@Nullable BoundWindows from, @Nullable BoundWindows to) {
+    if (from != null && from != to) {
+      from.leave(lifetime);
+    }
+    if (to != null) {
+      to.add(lifetime);
+    }
   }
 
   @Override

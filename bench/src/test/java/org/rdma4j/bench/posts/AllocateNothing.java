@@ -3,11 +3,15 @@ package org.rdma4j.bench.posts;
 import com.sun.management.ThreadMXBean;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.rdma4j.memory.SlabPool;
+import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryWindow;
+import org.rdma4j.verbs.MemoryWindowType;
 import org.rdma4j.verbs.PreparedReceives;
 import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ReceiveRequests;
@@ -22,6 +26,9 @@ final class AllocateNothing {
   private static final int CALLS = 100_000;
   private static final int ROUNDS = 100;
   private static final int CHAIN = 8;
+
+  /** In an array, or each call would create one unless the compiler prevents it. */
+  private static final AccessFlag[] READ = {AccessFlag.REMOTE_READ};
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private final SimulatedAdapter adapter;
@@ -114,6 +121,28 @@ final class AllocateNothing {
     measure(
         "fetch and add",
         i -> one(sends.add(i).fetchAndAdd(address, key, i).into(region, 0, Long.BYTES)));
+    // Last, because each post looks closer from the first bind on.
+    measureBinds();
+  }
+
+  private void measureBinds() {
+    MemoryRegion bindable =
+        adapter.domain().register(SimulatedAdapter.MESSAGE, AccessFlag.MEMORY_WINDOW_BIND);
+    MemoryWindow window = adapter.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2);
+    AtomicInteger key = new AtomicInteger(window.remoteKey());
+    measure(
+        "bind and invalidate",
+        i -> {
+          int bound = key.updateAndGet(AllocateNothing::keyAfter);
+          sends.add(i).bind(window, bindable, 0, 8, READ);
+          sends.add(i).invalidate(bound);
+          return one(sends);
+        });
+  }
+
+  /** Counts as ibv_inc_rkey does. */
+  private static int keyAfter(int key) {
+    return (key & ~0xff) | ((key + 1) & 0xff);
   }
 
   private void measure(String name, Call call) {

@@ -799,6 +799,8 @@ final class Sending {
     if (request.usesMemory()) {
       userMemory.end(request.local());
     }
+    // Another offer may have it now.
+    request.exposure = null;
     request.end(connection, reason);
     backlog.remove(request.heldBytes);
     deliveries.writabilityChanged();
