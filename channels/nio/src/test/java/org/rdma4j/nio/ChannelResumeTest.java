@@ -317,7 +317,8 @@ final class ChannelResumeTest {
     }
   }
 
-  private static boolean hasJoined(SocketChannel channel) throws Exception {
+  /** Returns whether a side has joined the RDMA connection, whether its output has moved or not. */
+  static boolean hasJoined(SocketChannel channel) throws Exception {
     return ((Handover) field(Upgrade.class, "handover").get(upgradeOf(channel))).isJoined();
   }
 

@@ -54,6 +54,9 @@ final class ChannelSoak {
   private final RdmaSelectorProvider clients = UpgradeTest.provider("");
   private final ServerSocketChannel listener = UpgradeTest.listen(servers);
 
+  /** The channels of the server, by the ports of the clients. */
+  private final Map<Integer, SocketChannel> serving = new ConcurrentHashMap<>();
+
   /** What the server has read and written, by the ports of the clients. */
   private final Map<Integer, Bytes> served = new ConcurrentHashMap<>();
 
@@ -103,8 +106,17 @@ final class ChannelSoak {
   }
 
   private void serve(SocketChannel channel) {
+    try {
+      serveUntilEnd(channel);
+    } finally {
+      serving.values().remove(channel);
+    }
+  }
+
+  private void serveUntilEnd(SocketChannel channel) {
     try (channel) {
       int port = ((InetSocketAddress) channel.getRemoteAddress()).getPort();
+      serving.put(port, channel);
       AtomicLong read = new AtomicLong();
       FutureTask<Long> reading = reading(channel, read);
       long written =
@@ -194,7 +206,8 @@ final class ChannelSoak {
    * Writes a random number of bytes, with a pause after the first ones, ends, and reads until the
    * server ends.
    *
-   * @param cuts whether RDMA fails at random moments, as with failures of the device
+   * @param cuts whether RDMA fails at random moments, as with failures of the device, some of them
+   *     in the moment of the upgrade
    */
   private void inOrder(SelectorProvider provider, Random random, boolean cuts) throws Exception {
     int length = random.nextInt(1, MAX_BYTES);
@@ -209,10 +222,13 @@ final class ChannelSoak {
               random,
               position -> {
                 if (position > 0 && !paused.getAndSet(true)) {
+                  if (cuts && random.nextBoolean()) {
+                    cutInTheUpgrade(channel, port);
+                  }
                   pause(channel, random);
                 }
                 if (cuts && !UpgradeTest.isMoved(channel)) {
-                  // Later, because a cut in the middle of the upgrade is a reset.
+                  // Later, because a cut before both have joined is a reset.
                   cutAt.set(Math.max(cutAt.get(), position + MAX_AHEAD));
                 } else if (position >= cutAt.get()) {
                   cutAt.set(position + random.nextInt(MAX_BYTES));
@@ -233,6 +249,26 @@ final class ChannelSoak {
                 .formatted(port, here, UpgradeTest.endOf(channel), there));
       }
       count(provider == clients ? "client: ended in order" : "client: without the provider");
+    }
+  }
+
+  /** Cuts RDMA as soon as both sides have joined, which is before they have moved. */
+  private void cutInTheUpgrade(SocketChannel channel, int port) {
+    long end = System.nanoTime() + MAX_MILLIS_TO_GO_OVER * 1_000_000L;
+    try {
+      while (System.nanoTime() - end < 0) {
+        SocketChannel other = serving.get(port);
+        if (other != null
+            && ChannelResumeTest.hasJoined(channel)
+            && ChannelResumeTest.hasJoined(other)) {
+          cut(channel);
+          count("client: cut in the moment of the upgrade");
+          return;
+        }
+        Thread.onSpinWait();
+      }
+    } catch (Exception noFieldOfThatName) {
+      fail("RDMA cannot be cut: " + noFieldOfThatName);
     }
   }
 
