@@ -463,7 +463,11 @@ final class RdmaStream {
           return 0;
         }
         checkAccessible(sources, at, offset + length);
-        if (mayResume() && !connection.isOpen()) {
+        if (mayResume()) {
+          if (connection.isOpen()) {
+            // The device has failed, and the connection has not noticed that yet.
+            abort();
+          }
           // Its end follows, and then it is known whether the connection resumes over TCP.
           return 0;
         }
