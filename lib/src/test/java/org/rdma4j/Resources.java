@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.rdma4j.testing.Command;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * The resources of the operating system that this process holds.
@@ -39,7 +40,7 @@ public record Resources(List<String> descriptors, List<String> objects) {
   /** Returns how much memory of this process is pinned for RDMA devices. */
   public static long pinnedKib() throws IOException {
     if (SimulatedAdapter.isLoaded()) {
-      return SimulatedAdapter.pinnedKib();
+      return SimulatedAdapter.pinned() >> 10;
     }
     Matcher pinned = PINNED.matcher(Files.readString(Path.of("/proc/self/status")));
     assertThat(pinned.find()).isTrue();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.SimulatedAdapter;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * Many short messages: messages that wait for a slow adapter share a request, arrive in their

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.SimulatedAdapter;
 import org.rdma4j.cm.CmDevices;
+import org.rdma4j.testing.SimulatedAdapter;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
@@ -71,7 +71,7 @@ final class RefusedCallsTest {
 
   @BeforeEach
   void open() throws Exception {
-    CmDevices.list().forEach(SimulatedAdapter::refuseIn);
+    CmDevices.list().forEach(each -> SimulatedAdapter.refuseIn(each.handle()));
     clients = RdmaNode.open(CONFIG);
     servers = RdmaNode.open(CONFIG);
     listener = servers.bind(RdmaConnectionTest.local());
@@ -213,7 +213,7 @@ final class RefusedCallsTest {
     long call = 0;
     String refused;
     do {
-      SimulatedAdapter.refuse(call, ErrorNumber.ENOMEM);
+      SimulatedAdapter.refuse(call, ErrorNumber.ENOMEM.value());
       String thrown = useIfPossible();
       SimulatedAdapter.refuseNone();
       refused = SimulatedAdapter.refused();
@@ -233,7 +233,7 @@ final class RefusedCallsTest {
 
   @Test
   void aPollThatFailsEndsTheConnectionsOfItsPollerOnce() throws Exception {
-    SimulatedAdapter.refusePoll(ErrorNumber.EIO);
+    SimulatedAdapter.refusePoll(ErrorNumber.EIO.value());
     assertThatThrownBy(() -> bystanders.echo(1)).isInstanceOf(RdmaException.class);
     bystanders.close();
     bystanders = connect();
@@ -250,7 +250,7 @@ final class RefusedCallsTest {
     while (takeAll(others) > 0) {
       Thread.sleep(200);
     }
-    SimulatedAdapter.refuse(0, ErrorNumber.ENOMEM);
+    SimulatedAdapter.refuse(0, ErrorNumber.ENOMEM.value());
     assertThatThrownBy(() -> bystanders.client.request(request)).isInstanceOf(RdmaException.class);
     SimulatedAdapter.refuseNone();
     assertThat(request.byteBuffer().remaining()).isEqualTo(LONG_MESSAGE);
@@ -274,7 +274,7 @@ final class RefusedCallsTest {
     NodeMemory memory = clients.register(LONG_MESSAGE, AccessFlag.LOCAL_WRITE);
     MemorySegment segment = memory.segment();
     segment.fill((byte) 1);
-    SimulatedAdapter.refuse(0, ErrorNumber.EBUSY);
+    SimulatedAdapter.refuse(0, ErrorNumber.EBUSY.value());
     assertThatThrownBy(memory::close).isInstanceOf(RdmaException.class);
     SimulatedAdapter.refuseNone();
     assertThat(segment.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 1);
@@ -285,7 +285,7 @@ final class RefusedCallsTest {
     int seed = Integer.getInteger("org.rdma4j.refusals.seed", (int) System.nanoTime());
     System.out.println("seed " + seed);
     for (int round = 0; round < RANDOM_ROUNDS; round++) {
-      SimulatedAdapter.refuseSome(ONE_IN, seed + round, ErrorNumber.ENOMEM);
+      SimulatedAdapter.refuseSome(ONE_IN, seed + round, ErrorNumber.ENOMEM.value());
       useIfPossible();
     }
     SimulatedAdapter.refuseNone();

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.rdma4j.RdmaException;
-import org.rdma4j.SimulatedAdapter;
+import org.rdma4j.testing.SimulatedAdapter;
 import org.rdma4j.verbs.attribute.PortState;
 
 /** What a program sees if an adapter fails: a request, the port, or all of it. */
@@ -57,7 +57,7 @@ final class AdapterFaultsTest {
   @ParameterizedTest
   @MethodSource("syndromes")
   void aFailureInTheMiddleOfAChainFlushesTheRest(int syndrome, CompletionStatus status) {
-    SimulatedAdapter.fail(loopback.a.queuePair, 3, syndrome);
+    SimulatedAdapter.fail(loopback.a.queuePair.number(), 3, syndrome);
     for (int i = 0; i < CHAIN; i++) {
       loopback
           .a

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.rdma4j.SimulatedAdapter;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * Each way to post writes requests, doorbell records and doorbell registers in the order that an
@@ -53,7 +53,8 @@ final class AdapterOrderTest {
         if (i < 2) {
           loopback.a.sends.post();
         } else {
-          assertThat(SimulatedAdapter.watch(loopback.a.queuePair, loopback.a.sends::post)).isZero();
+          assertThat(SimulatedAdapter.watch(loopback.a.queuePair.number(), loopback.a.sends::post))
+              .isZero();
           assertThat(SimulatedAdapter.doorbells()).isEqualTo(1);
         }
         loopback.a.await(way.requests);

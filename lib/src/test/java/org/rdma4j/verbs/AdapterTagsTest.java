@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.SimulatedAdapter;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /** Messages that go to buffers by their tags, which soft-RoCE does not know. */
 @Tag("mlx5")

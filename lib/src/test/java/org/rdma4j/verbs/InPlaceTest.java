@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.rdma4j.SimulatedAdapter;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.testing.SimulatedAdapter;
 import org.rdma4j.verbs.Loopback.Done;
 
 /** Queues that are used in place, without libmlx5, through the same API. */
@@ -89,7 +89,8 @@ final class InPlaceTest {
         if (i < 2) {
           loopback.a.sends.post();
         } else {
-          assertThat(SimulatedAdapter.watch(loopback.a.queuePair, loopback.a.sends::post)).isZero();
+          assertThat(SimulatedAdapter.watch(loopback.a.queuePair.number(), loopback.a.sends::post))
+              .isZero();
           assertThat(SimulatedAdapter.doorbells()).isEqualTo(1);
         }
         loopback.a.await(requests);

@@ -26,14 +26,14 @@ final class CallsAlone {
   private final long badRequest;
   private final long completion;
 
-  CallsAlone(SimulatedAdapter adapter, CallStyle style) {
+  CallsAlone(SelfConnectedQueuePair adapter, CallStyle style) {
     Arena arena = Arena.global();
     MemoryRegion region = adapter.region();
     MemorySegment qp = adapter.queuePair().handle();
     MemorySegment cq = adapter.completionQueue().handle();
     MemorySegment piece = ibv_sge.allocate(arena);
     ibv_sge.addr(piece, region.remoteAddress());
-    ibv_sge.length(piece, SimulatedAdapter.MESSAGE);
+    ibv_sge.length(piece, SelfConnectedQueuePair.MESSAGE);
     ibv_sge.lkey(piece, region.localKey());
     MemorySegment send = ibv_send_wr.allocate(arena);
     ibv_send_wr.sg_list(send, piece);

@@ -30,11 +30,11 @@ final class HalvesInC {
   private final MethodHandle pollBatches;
   private final MethodHandle pollEmpty;
 
-  HalvesInC(SimulatedAdapter adapter, boolean extended) {
+  HalvesInC(SelfConnectedQueuePair adapter, boolean extended) {
     work.set(ADDRESS, 0, adapter.queuePair().handle());
     work.set(ADDRESS, 8, adapter.completionQueue().handle());
     work.set(JAVA_LONG, 16, adapter.region().remoteAddress());
-    work.set(JAVA_INT, 24, SimulatedAdapter.MESSAGE);
+    work.set(JAVA_INT, 24, SelfConnectedQueuePair.MESSAGE);
     work.set(JAVA_INT, 28, adapter.region().localKey());
     String prefix = extended ? "extended_" : "";
     post = link(prefix + "post");
@@ -49,7 +49,7 @@ final class HalvesInC {
    * Returns the same loops, whose posts write the queue in place: {@code in_place.c}. The adapter
    * must not be used otherwise.
    */
-  static HalvesInC inPlace(SimulatedAdapter adapter) {
+  static HalvesInC inPlace(SelfConnectedQueuePair adapter) {
     MethodHandle begin =
         link("libinplace.so", "post_in_place", FunctionDescriptor.of(JAVA_INT, ADDRESS));
     int errno;

@@ -8,7 +8,7 @@ import org.rdma4j.verbs.SendRequests;
 
 /** The loops in Java, through the safe API. Each returns the nanoseconds that it took. */
 final class HalvesInJava {
-  private static final int MESSAGE = SimulatedAdapter.MESSAGE;
+  private static final int MESSAGE = SelfConnectedQueuePair.MESSAGE;
 
   private final MemoryRegion region;
   private final SendRequests requests;
@@ -21,7 +21,7 @@ final class HalvesInJava {
   @SuppressWarnings("UnusedVariable")
   private volatile long sink;
 
-  HalvesInJava(SimulatedAdapter adapter) {
+  HalvesInJava(SelfConnectedQueuePair adapter) {
     region = adapter.region();
     requests = adapter.queuePair().sendRequests(1);
     chain = adapter.queuePair().sendRequests(Half.CHAINED);

@@ -23,7 +23,7 @@ public final class Posts {
   private static final int WARM_UPS = 3000;
   private static final int ROUNDS = 3000;
 
-  private final SimulatedAdapter adapter;
+  private final SelfConnectedQueuePair adapter;
   private final boolean extended;
   private final @Nullable CallsAlone alone;
   private final @Nullable HalvesInC inPlace;
@@ -33,9 +33,9 @@ public final class Posts {
   private final Map<Half, double[]> nanosInJava = times();
 
   private Posts(
-      SimulatedAdapter ofC,
-      SimulatedAdapter ofJava,
-      @Nullable SimulatedAdapter ofInPlace,
+      SelfConnectedQueuePair ofC,
+      SelfConnectedQueuePair ofJava,
+      @Nullable SelfConnectedQueuePair ofInPlace,
       CallStyle style,
       QueuesOfJava queues) {
     adapter = ofC;
@@ -57,10 +57,11 @@ public final class Posts {
     CallStyle style = CallStyle.valueOf(arguments[0]);
     QueuesOfJava queues = QueuesOfJava.valueOf(arguments[1]);
     QueuesOfJava queuesOfC = queues.areInPlace() ? QueuesOfJava.PLAIN : queues;
-    try (SimulatedAdapter ofC = new SimulatedAdapter(style, queuesOfC);
-        SimulatedAdapter inPlace = queues.areInPlace() ? new SimulatedAdapter(style, queues) : ofC;
-        SimulatedAdapter inPlaceByC =
-            queues.areInPlace() ? new SimulatedAdapter(style, queuesOfC) : null) {
+    try (SelfConnectedQueuePair ofC = new SelfConnectedQueuePair(style, queuesOfC);
+        SelfConnectedQueuePair inPlace =
+            queues.areInPlace() ? new SelfConnectedQueuePair(style, queues) : ofC;
+        SelfConnectedQueuePair inPlaceByC =
+            queues.areInPlace() ? new SelfConnectedQueuePair(style, queuesOfC) : null) {
       Posts posts = new Posts(ofC, inPlace, inPlaceByC, style, queues);
       for (int i = 0; i < WARM_UPS; i++) {
         posts.round(i % ROUNDS);

@@ -25,7 +25,7 @@ import org.rdma4j.verbs.SendOperation;
  * A queue pair of libmlx5 that is connected to itself, with its completion queue and a region. The
  * adapter works only in {@link #work}, so that it is no part of what is measured.
  */
-final class SimulatedAdapter implements AutoCloseable {
+final class SelfConnectedQueuePair implements AutoCloseable {
   /** More than the requests that are posted at a time. */
   private static final int DEPTH = 512;
 
@@ -40,7 +40,7 @@ final class SimulatedAdapter implements AutoCloseable {
   private final CompletionQueue completionQueue;
   private final QueuePair queuePair;
 
-  SimulatedAdapter(CallStyle style, QueuesOfJava queues) {
+  SelfConnectedQueuePair(CallStyle style, QueuesOfJava queues) {
     device = style.open(RdmaDevice.list().get(0).name());
     ProtectionDomain all = device.allocateProtectionDomain();
     domain =

@@ -31,23 +31,24 @@ final class AllocateNothing {
   private static final AccessFlag[] READ = {AccessFlag.REMOTE_READ};
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-  private final SimulatedAdapter adapter;
+  private final SelfConnectedQueuePair adapter;
   private final boolean extended;
   private final MemoryRegion region;
   private final SendRequests sends;
   private final ReceiveRequests receives;
   private final Completions completions;
   private final SlabPool pool;
-  private final MemorySegment bytes = MemorySegment.ofArray(new byte[SimulatedAdapter.MESSAGE]);
+  private final MemorySegment bytes =
+      MemorySegment.ofArray(new byte[SelfConnectedQueuePair.MESSAGE]);
 
-  private AllocateNothing(SimulatedAdapter adapter, boolean extended) {
+  private AllocateNothing(SelfConnectedQueuePair adapter, boolean extended) {
     this.adapter = adapter;
     this.extended = extended;
     region = adapter.region();
     sends = adapter.queuePair().sendRequests(CHAIN);
     receives = adapter.queuePair().receiveRequests(1);
     completions = adapter.completionQueue().completions(CHAIN);
-    pool = SlabPool.register(adapter.domain(), CHAIN, SimulatedAdapter.MESSAGE);
+    pool = SlabPool.register(adapter.domain(), CHAIN, SelfConnectedQueuePair.MESSAGE);
   }
 
   /** A call, which returns a value that shows that it did something. */
@@ -58,7 +59,8 @@ final class AllocateNothing {
   /** Takes the style of calls, the queues, and "sends" or "receives". */
   public static void main(String[] arguments) {
     QueuesOfJava queues = QueuesOfJava.valueOf(arguments[1]);
-    try (SimulatedAdapter adapter = new SimulatedAdapter(CallStyle.valueOf(arguments[0]), queues)) {
+    try (SelfConnectedQueuePair adapter =
+        new SelfConnectedQueuePair(CallStyle.valueOf(arguments[0]), queues)) {
       AllocateNothing calls = new AllocateNothing(adapter, queues.areExtended());
       if (arguments[2].equals("receives")) {
         calls.measureReceives();
@@ -72,12 +74,13 @@ final class AllocateNothing {
   /** Each receive takes a message, or the queue would be full. */
   private void measureReceives() {
     PreparedSends send =
-        sends.add(0).from(region, 0, SimulatedAdapter.MESSAGE).signaled().prepare();
-    PreparedReceives ring = receives.add(0).into(region, 0, SimulatedAdapter.MESSAGE).prepare();
+        sends.add(0).from(region, 0, SelfConnectedQueuePair.MESSAGE).signaled().prepare();
+    PreparedReceives ring =
+        receives.add(0).into(region, 0, SelfConnectedQueuePair.MESSAGE).prepare();
     measure(
         "receive",
         i -> {
-          receives.add(i).into(region, 0, SimulatedAdapter.MESSAGE).post();
+          receives.add(i).into(region, 0, SelfConnectedQueuePair.MESSAGE).post();
           send.post();
           return reap(2);
         });
@@ -91,10 +94,10 @@ final class AllocateNothing {
   }
 
   private void measureSends() {
-    measure("send", i -> one(sends.add(i).send().from(region, 0, SimulatedAdapter.MESSAGE)));
+    measure("send", i -> one(sends.add(i).send().from(region, 0, SelfConnectedQueuePair.MESSAGE)));
     measure("chain", this::chain);
     PreparedSends prepared =
-        sends.add(0).from(region, 0, SimulatedAdapter.MESSAGE).signaled().prepare();
+        sends.add(0).from(region, 0, SelfConnectedQueuePair.MESSAGE).signaled().prepare();
     measure("prepared", i -> reap(prepared.id(0, i).offset(0, 0).length(0, 1 + i % 8).post()));
     measure("acquire and release", this::acquireAndRelease);
     if (extended) {
@@ -104,10 +107,11 @@ final class AllocateNothing {
     long address = region.remoteAddress();
     int key = region.remoteKey();
     measure(
-        "inline of a region", i -> one(sends.add(i).inline(region, 0, SimulatedAdapter.MESSAGE)));
+        "inline of a region",
+        i -> one(sends.add(i).inline(region, 0, SelfConnectedQueuePair.MESSAGE)));
     PreparedSends write = piece(sends.add(0).write(address, key)).signaled().prepare();
     measure("prepared write", i -> reap(write.remoteOffset(0, 0).signaled(0, true).post()));
-    measure("inline", i -> one(sends.add(i).inline(bytes, 0, SimulatedAdapter.MESSAGE)));
+    measure("inline", i -> one(sends.add(i).inline(bytes, 0, SelfConnectedQueuePair.MESSAGE)));
     measure("solicited, fenced", i -> one(piece(sends.add(i).solicited().fenced())));
     measure("send with immediate", i -> one(piece(sends.add(i).sendWithImmediate(i))));
     measure("send with invalidate", i -> one(piece(sends.add(i).sendWithInvalidate(key))));
@@ -127,7 +131,7 @@ final class AllocateNothing {
 
   private void measureBinds() {
     MemoryRegion bindable =
-        adapter.domain().register(SimulatedAdapter.MESSAGE, AccessFlag.MEMORY_WINDOW_BIND);
+        adapter.domain().register(SelfConnectedQueuePair.MESSAGE, AccessFlag.MEMORY_WINDOW_BIND);
     MemoryWindow window = adapter.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2);
     AtomicInteger key = new AtomicInteger(window.remoteKey());
     measure(
@@ -170,7 +174,7 @@ final class AllocateNothing {
   }
 
   private SendRequests piece(SendRequests request) {
-    return request.from(region, 0, SimulatedAdapter.MESSAGE);
+    return request.from(region, 0, SelfConnectedQueuePair.MESSAGE);
   }
 
   /** Posts the request and reads its completion. */

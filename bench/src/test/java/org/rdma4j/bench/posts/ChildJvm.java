@@ -10,7 +10,7 @@ import org.rdma4j.testing.OwnJvm;
 
 /** Runs a main class in another JVM, on the simulated adapter. */
 final class ChildJvm {
-  /** The adapter works when {@link SimulatedAdapter#work} is called. */
+  /** The adapter works when {@link SelfConnectedQueuePair#work} is called. */
   static final Map<String, String> STEPPED = Map.of("MLX5SIM_ENGINE", "manual");
 
   /** The same, and each request succeeds without moving data. */

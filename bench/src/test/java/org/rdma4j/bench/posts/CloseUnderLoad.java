@@ -44,7 +44,7 @@ final class CloseUnderLoad {
   }
 
   private void round(ExecutorService users, CallStyle style) throws Exception {
-    try (SimulatedAdapter adapter = new SimulatedAdapter(style, QueuesOfJava.PLAIN)) {
+    try (SelfConnectedQueuePair adapter = new SelfConnectedQueuePair(style, QueuesOfJava.PLAIN)) {
       List<Future<?>> uses =
           List.of(users.submit(() -> use(adapter)), users.submit(() -> use(adapter)));
       begin.await();
@@ -67,10 +67,14 @@ final class CloseUnderLoad {
   }
 
   /** Posts and polls until the exception for use after close; throws any other exception. */
-  private Void use(SimulatedAdapter adapter) throws Exception {
+  private Void use(SelfConnectedQueuePair adapter) throws Exception {
     SendRequests requests = adapter.queuePair().sendRequests(1);
     PreparedSends prepared =
-        requests.add(0).inline(adapter.region(), 0, SimulatedAdapter.MESSAGE).signaled().prepare();
+        requests
+            .add(0)
+            .inline(adapter.region(), 0, SelfConnectedQueuePair.MESSAGE)
+            .signaled()
+            .prepare();
     Completions completions = adapter.completionQueue().completions(4);
     begin.await();
     try {
@@ -88,9 +92,9 @@ final class CloseUnderLoad {
   }
 
   private static void postAndPoll(
-      SimulatedAdapter adapter, SendRequests requests, Completions completions) {
+      SelfConnectedQueuePair adapter, SendRequests requests, Completions completions) {
     try {
-      requests.add(0).from(adapter.region(), 0, SimulatedAdapter.MESSAGE).signaled();
+      requests.add(0).from(adapter.region(), 0, SelfConnectedQueuePair.MESSAGE).signaled();
       requests.post();
     } catch (PostException full) {
       requests.clear();
@@ -112,9 +116,10 @@ final class CloseUnderLoad {
    * post, the check of the owner from before the loop; but in the loop the thread may be stopped
    * and the queue closed.
    */
-  private static void postLate(SimulatedAdapter adapter, SendRequests requests) {
+  private static void postLate(SelfConnectedQueuePair adapter, SendRequests requests) {
     try {
-      SendRequests request = requests.add(0).from(adapter.region(), 0, SimulatedAdapter.MESSAGE);
+      SendRequests request =
+          requests.add(0).from(adapter.region(), 0, SelfConnectedQueuePair.MESSAGE);
       long bits = adapter.region().byteSize();
       for (long i = bits & 0xffff; i < STEPS_BEFORE_POST; i++) {
         bits = bits * 31 + i;

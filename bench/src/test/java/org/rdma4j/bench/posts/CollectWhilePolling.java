@@ -17,7 +17,8 @@ final class CollectWhilePolling {
 
   /** Takes "polls" or "posts". */
   public static void main(String[] arguments) throws InterruptedException {
-    try (SimulatedAdapter adapter = new SimulatedAdapter(CallStyle.CRITICAL, QueuesOfJava.PLAIN)) {
+    try (SelfConnectedQueuePair adapter =
+        new SelfConnectedQueuePair(CallStyle.CRITICAL, QueuesOfJava.PLAIN)) {
       Completions completions = adapter.completionQueue().completions(1);
       CountDownLatch warm = new CountDownLatch(1);
       Thread spinner = new Thread(spinner(arguments[0], adapter, completions, warm));
@@ -37,7 +38,7 @@ final class CollectWhilePolling {
   }
 
   private static Runnable spinner(
-      String kind, SimulatedAdapter adapter, Completions completions, CountDownLatch warm) {
+      String kind, SelfConnectedQueuePair adapter, Completions completions, CountDownLatch warm) {
     if (kind.equals("polls")) {
       return new EmptyQueueSpinner(completions, warm);
     }
@@ -46,7 +47,7 @@ final class CollectWhilePolling {
             .queuePair()
             .sendRequests(1)
             .add(0)
-            .from(adapter.region(), 0, SimulatedAdapter.MESSAGE)
+            .from(adapter.region(), 0, SelfConnectedQueuePair.MESSAGE)
             .signaled()
             .prepare();
     return new PreparedSpinner(sends, completions, warm);

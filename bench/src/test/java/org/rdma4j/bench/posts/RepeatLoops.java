@@ -7,7 +7,8 @@ final class RepeatLoops {
   private RepeatLoops() {}
 
   public static void main(String[] arguments) {
-    try (SimulatedAdapter adapter = new SimulatedAdapter(CallStyle.CRITICAL, QueuesOfJava.PLAIN)) {
+    try (SelfConnectedQueuePair adapter =
+        new SelfConnectedQueuePair(CallStyle.CRITICAL, QueuesOfJava.PLAIN)) {
       HalvesInJava loops = new HalvesInJava(adapter);
       long nanos = 0;
       for (int i = 0; i < TIMES; i++) {

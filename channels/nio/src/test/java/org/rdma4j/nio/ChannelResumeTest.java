@@ -319,7 +319,8 @@ final class ChannelResumeTest {
 
   /** Returns whether a side has joined the RDMA connection, whether its output has moved or not. */
   static boolean hasJoined(SocketChannel channel) throws Exception {
-    return ((Handover) field(Upgrade.class, "handover").get(upgradeOf(channel))).isJoined();
+    Upgrade upgrade = ((StreamChannel) channel).upgrade().get();
+    return upgrade != null && ((Handover) field(Upgrade.class, "handover").get(upgrade)).isJoined();
   }
 
   /**

@@ -5,11 +5,13 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,13 +24,17 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.rdma4j.nio.handover.Proof;
 import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.testing.Held;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * Lets random clients come to a server whose channels are upgraded to RDMA, and checks all bytes in
  * both directions: clients that end in order, that close or reset in the middle, that have no
- * provider, and processes that are killed.
+ * provider, and processes that are killed. The simulated adapter also fails at random moments, and
+ * registers no memory.
  *
  * <p>It fails if a byte is wrong, if a client that ends in order has lost one, if one takes too
  * long, or if files or RDMA objects are left at the end. {@code dev/soak --channels} runs it.
@@ -46,12 +52,14 @@ final class ChannelSoak {
   private static final int MAX_MILLIS_TO_GO_OVER = 10_000;
   private static final int PATIENCE_SECONDS = 100;
   private static final int MAX_MILLIS_UNTIL_KILLED = 2000;
+  private static final int MAX_MILLIS_BETWEEN_FAILURES = 2000;
+  private static final int MAX_MILLIS_WITHOUT_MEMORY = 200;
   private static final PrintStream OUT = System.out;
 
   private record Bytes(long read, long written) {}
 
   private final RdmaSelectorProvider servers = UpgradeTest.provider("");
-  private final RdmaSelectorProvider clients = UpgradeTest.provider("");
+  private final RdmaSelectorProvider clients = new RdmaSelectorProvider(settings());
   private final ServerSocketChannel listener = UpgradeTest.listen(servers);
 
   /** The channels of the server, by the ports of the clients. */
@@ -64,6 +72,20 @@ final class ChannelSoak {
   private final AtomicLong failures = new AtomicLong();
 
   private ChannelSoak() throws Exception {}
+
+  /** Those of the other tests, but a server that has failed is tried again after a second. */
+  private static ChannelSettings settings() {
+    return new ChannelSettings(
+        true,
+        true,
+        new Proof(new byte[0], 32),
+        Duration.ofSeconds(60),
+        1,
+        Long.MAX_VALUE,
+        1L << 30,
+        List.of(),
+        Map.of(InetAddress.getLoopbackAddress(), DeviceAddress.ipv4()));
+  }
 
   /** Takes the seed, or "random", and the number of seconds. */
   public static void main(String[] arguments) throws Exception {
@@ -81,9 +103,6 @@ final class ChannelSoak {
     }
     Held before = Held.now();
     OUT.printf("before: %s%n", before);
-    if (before.objects().isEmpty()) {
-      OUT.println("RDMA objects are not compared: the simulated adapter does not count them");
-    }
     soak.soak(seed, System.nanoTime() + SECONDS.toNanos(Long.parseLong(arguments[1])));
     // The buffers of the nodes stay registered until these are closed.
     List<String> more = Held.awaitNoMoreThan(before, Set.of("mr"));
@@ -150,6 +169,10 @@ final class ChannelSoak {
       Random random = new Random(seed * 31 + i);
       threads.add(Thread.ofPlatform().daemon().start(() -> clientsUntil(end, random)));
     }
+    if (SimulatedAdapter.isLoaded()) {
+      Random random = new Random(~seed);
+      threads.add(Thread.ofPlatform().daemon().start(() -> failUntil(end, random)));
+    }
     Random random = new Random(seed);
     while (System.nanoTime() - end < 0) {
       try (ChildProcess victim = PeerDeathTest.client(listener)) {
@@ -165,6 +188,26 @@ final class ChannelSoak {
     }
     for (Thread each : threads) {
       each.join();
+    }
+  }
+
+  /** At random moments, lets the adapter fail, or register no memory, for a while. */
+  private void failUntil(long end, Random random) {
+    try {
+      while (System.nanoTime() - end < 0) {
+        Thread.sleep(random.nextInt(MAX_MILLIS_BETWEEN_FAILURES));
+        if (random.nextInt(4) == 0) {
+          SimulatedAdapter.breakForAMoment();
+          count("adapter: broken");
+        } else {
+          SimulatedAdapter.pinLimit(SimulatedAdapter.pinned());
+          Thread.sleep(random.nextInt(MAX_MILLIS_WITHOUT_MEMORY));
+          SimulatedAdapter.pinLimit(-1);
+          count("adapter: no memory");
+        }
+      }
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
     }
   }
 

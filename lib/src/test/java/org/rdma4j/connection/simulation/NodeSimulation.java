@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.SimulatedAdapter;
 import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.IncomingConnection;
 import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.testing.DeviceAddress;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * Two nodes over the simulated adapter, whose programs, threads, network and kernel do what {@link
@@ -270,7 +270,7 @@ final class NodeSimulation {
 
   void refuse(int oneIn, int randomSeed) {
     disturbed("refused calls");
-    SimulatedAdapter.refuseSome(oneIn, randomSeed, ErrorNumber.ENOMEM);
+    SimulatedAdapter.refuseSome(oneIn, randomSeed, ErrorNumber.ENOMEM.value());
   }
 
   /**

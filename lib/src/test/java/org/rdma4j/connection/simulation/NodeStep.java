@@ -2,7 +2,7 @@ package org.rdma4j.connection.simulation;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.rdma4j.SimulatedAdapter;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /** What happens next to two nodes. */
 enum NodeStep {

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.activemq.ActiveMQConnectionFactory;
 import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * Sends small messages through a broker of ActiveMQ Classic, and checks that they come in order.
@@ -55,8 +56,8 @@ final class ActiveMqMessages {
     }
     consumer.setMessageListener(message -> check(message, count));
     for (int i = 0; i < count; i++) {
-      if (i == count / 2 && BrokenAdapter.isThere()) {
-        BrokenAdapter.forAMoment();
+      if (i == count / 2 && SimulatedAdapter.isLoaded()) {
+        SimulatedAdapter.breakForAMoment();
       }
       send(i);
     }

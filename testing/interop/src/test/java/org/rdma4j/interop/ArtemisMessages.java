@@ -13,6 +13,7 @@ import org.apache.activemq.artemis.api.core.client.ClientSession;
 import org.apache.activemq.artemis.api.core.client.ClientSessionFactory;
 import org.apache.activemq.artemis.api.core.client.ServerLocator;
 import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * Sends small messages through a broker of Artemis, and checks that they come in order. In the
@@ -59,8 +60,8 @@ final class ArtemisMessages {
     }
     consumer.setMessageHandler(message -> check(message, count));
     for (int i = 0; i < count; i++) {
-      if (i == count / 2 && BrokenAdapter.isThere()) {
-        BrokenAdapter.forAMoment();
+      if (i == count / 2 && SimulatedAdapter.isLoaded()) {
+        SimulatedAdapter.breakForAMoment();
       }
       send(i);
     }

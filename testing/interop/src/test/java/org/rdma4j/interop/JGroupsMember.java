@@ -13,6 +13,7 @@ import org.jgroups.ObjectMessage;
 import org.jgroups.Receiver;
 import org.jgroups.View;
 import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * A member of a group of two, which sends many small messages to all, and checks that those of the
@@ -52,8 +53,8 @@ final class JGroupsMember implements Receiver {
       Thread.sleep(1);
     }
     for (int i = 0; i < count; i++) {
-      if (breaks && i == count / 2 && BrokenAdapter.isThere()) {
-        BrokenAdapter.forAMoment();
+      if (breaks && i == count / 2 && SimulatedAdapter.isLoaded()) {
+        SimulatedAdapter.breakForAMoment();
       }
       send(sent++);
     }

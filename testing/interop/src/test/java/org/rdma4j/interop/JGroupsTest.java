@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * Two members of a group of JGroups. Its failure detectors must not take a failure of RDMA for that
@@ -46,7 +47,7 @@ final class JGroupsTest {
       // The first member sees itself alone at first.
       assertThat(printed.split(JGroupsMember.VIEW + 2, -1)).hasSize(2);
       Way.check(printed.lines().toList(), 0);
-      if (BrokenAdapter.isThere()) {
+      if (SimulatedAdapter.isLoaded()) {
         assertThat(resumed).isPositive();
       }
       int alone = count(printed);

@@ -1,4 +1,4 @@
-package org.rdma4j;
+package org.rdma4j.testing;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
@@ -16,14 +16,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.rdma4j.bindings.inlines.Errno;
-import org.rdma4j.verbs.QueuePair;
-import org.rdma4j.verbs.RdmaDevice;
 
 /**
  * The simulated adapter, if this process runs on it: what it holds for the process, which neither
- * the tool {@code rdma} nor the kernel knows, and what tests can make it do. See
- * docs/simulated-adapter.md.
+ * the tool {@code rdma} nor the kernel knows, and what tests can make it do. Errors are values of
+ * errno. See docs/simulated-adapter.md.
  */
 public final class SimulatedAdapter {
   // Syndromes of failed requests, as in the completion that the adapter writes: mlx5_dv.h.
@@ -31,6 +28,8 @@ public final class SimulatedAdapter {
   public static final int REMOTE_OPERATION_ERROR = 0x14;
   public static final int RETRY_EXCEEDED = 0x15;
   public static final int RNR_RETRY_EXCEEDED = 0x16;
+
+  private static final Duration MOMENT = Duration.ofMillis(200);
 
   private static final String LIBRARY = System.getenv().getOrDefault("LD_PRELOAD", "");
 
@@ -49,7 +48,7 @@ public final class SimulatedAdapter {
     try {
       return link(name, shape).invokeWithArguments(arguments);
     } catch (Throwable thrown) {
-      throw Errno.unexpected(thrown);
+      throw new AssertionError(thrown);
     }
   }
 
@@ -60,25 +59,30 @@ public final class SimulatedAdapter {
   /** Returns the kind of each object that the simulated kernel keeps for this process. */
   public static List<String> objects(List<String> kinds) {
     List<String> objects = new ArrayList<>();
-    try (Arena arena = Arena.ofConfined()) {
-      for (String kind : kinds) {
-        var count = FunctionDescriptor.of(JAVA_INT, ADDRESS);
-        int held = (int) call("mlx5sim_count", count, arena.allocateFrom(kind));
-        objects.addAll(Collections.nCopies(held, kind));
-      }
+    for (String kind : kinds) {
+      objects.addAll(Collections.nCopies((int) count(kind), kind));
     }
     return objects;
   }
 
-  static long pinnedKib() {
-    return (long) call("mlx5sim_pinned", FunctionDescriptor.of(JAVA_LONG)) >> 10;
+  /** Returns how many objects of a kind the simulated kernel keeps for this process. */
+  static long count(String kind) {
+    try (Arena arena = Arena.ofConfined()) {
+      var shape = FunctionDescriptor.of(JAVA_INT, ADDRESS);
+      return (int) call("mlx5sim_count", shape, arena.allocateFrom(kind));
+    }
+  }
+
+  /** Returns how many bytes of memory are registered. */
+  public static long pinned() {
+    return (long) call("mlx5sim_pinned", FunctionDescriptor.of(JAVA_LONG));
   }
 
   /** Lets the request after that many more of the queue pair fail with the syndrome. */
-  public static void fail(QueuePair queuePair, int after, int syndrome) {
+  public static void fail(int queuePair, int after, int syndrome) {
     var shape = FunctionDescriptor.of(JAVA_BOOLEAN, JAVA_INT, JAVA_INT, JAVA_INT);
-    if (!(boolean) call("mlx5sim_fail", shape, queuePair.number(), after, syndrome)) {
-      throw new IllegalStateException("the adapter does not have " + queuePair);
+    if (!(boolean) call("mlx5sim_fail", shape, queuePair, after, syndrome)) {
+      throw new IllegalStateException("the adapter does not have the queue pair " + queuePair);
     }
   }
 
@@ -117,14 +121,13 @@ public final class SimulatedAdapter {
    *
    * @return what was wrong, 0 if nothing: see testing/simulation/adapter/order.c
    */
-  public static int watch(QueuePair queuePair, Runnable post) {
+  public static int watch(int queuePair, Runnable post) {
     // Linked here, because linking takes millions of instructions.
     MethodHandle begin = link("mlx5sim_watch", FunctionDescriptor.of(JAVA_BOOLEAN, JAVA_INT));
     MethodHandle end = link("mlx5sim_watched", FunctionDescriptor.of(JAVA_INT));
-    int number = queuePair.number();
     try {
       var unused = (int) end.invokeExact(); // for the same reason
-      boolean known = (boolean) begin.invokeExact(number);
+      boolean known = (boolean) begin.invokeExact(queuePair);
       int wrong;
       try {
         post.run();
@@ -132,11 +135,12 @@ public final class SimulatedAdapter {
         wrong = (int) end.invokeExact();
       }
       if (!known) {
-        throw new IllegalStateException("the adapter does not know the registers of " + queuePair);
+        throw new IllegalStateException(
+            "the adapter does not know the registers of the queue pair " + queuePair);
       }
       return wrong;
     } catch (Throwable thrown) {
-      throw Errno.unexpected(thrown);
+      throw new AssertionError(thrown);
     }
   }
 
@@ -150,24 +154,24 @@ public final class SimulatedAdapter {
     return (int) call("mlx5sim_doorbells", FunctionDescriptor.of(JAVA_INT));
   }
 
-  /** Lets posts, polls and requests for events of the device be refused, too. */
-  public static void refuseIn(RdmaDevice device) {
+  /** Lets posts, polls and requests for events of a device be refused, too. */
+  public static void refuseIn(MemorySegment device) {
     var shape = FunctionDescriptor.of(JAVA_BOOLEAN, ADDRESS);
-    if (!(boolean) call("mlx5sim_refuse_in", shape, device.handle())) {
+    if (!(boolean) call("mlx5sim_refuse_in", shape, device)) {
       throw new IllegalStateException("too many devices");
     }
   }
 
   /** Counts the native calls from now on, from 0, and lets that one fail. */
-  public static void refuse(long number, ErrorNumber error) {
+  public static void refuse(long number, int error) {
     var shape = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT);
-    call("mlx5sim_refuse", shape, number, error.value());
+    call("mlx5sim_refuse", shape, number, error);
   }
 
   /** Lets one of so many native calls fail from now on, at random. */
-  public static void refuseSome(int oneIn, int seed, ErrorNumber error) {
+  public static void refuseSome(int oneIn, int seed, int error) {
     var shape = FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT, JAVA_INT);
-    call("mlx5sim_refuse_some", shape, oneIn, seed, error.value());
+    call("mlx5sim_refuse_some", shape, oneIn, seed, error);
   }
 
   /** Lets no call fail any more, and returns how many there were. */
@@ -183,8 +187,8 @@ public final class SimulatedAdapter {
   }
 
   /** Lets the next poll fail. */
-  public static void refusePoll(ErrorNumber error) {
-    run("mlx5sim_refuse_poll", JAVA_INT, error.value());
+  public static void refusePoll(int error) {
+    run("mlx5sim_refuse_poll", JAVA_INT, error);
   }
 
   /**
@@ -211,13 +215,20 @@ public final class SimulatedAdapter {
     call("mlx5sim_expire", FunctionDescriptor.ofVoid());
   }
 
+  /** Breaks the adapter for a moment, so that all RDMA of this process ends. */
+  public static void breakForAMoment() throws InterruptedException {
+    breakDown(true);
+    Thread.sleep(MOMENT);
+    breakDown(false);
+  }
+
   /** Removes the device for all that is open, and breaks it until it is mended. */
   public static void remove() {
     breakDown(true);
     call("mlx5sim_remove", FunctionDescriptor.ofVoid());
   }
 
-  /** Lets registrations beyond that many bytes in all fail. */
+  /** Lets registrations beyond that many bytes in all fail; -1 lets all succeed. */
   public static void pinLimit(long bytes) {
     run("mlx5sim_pin_limit", JAVA_LONG, bytes);
   }

@@ -1,13 +1,9 @@
 package org.rdma4j.bindings.providers;
 
-import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -17,28 +13,19 @@ import org.rdma4j.bindings.efa.generated.efa_h;
 import org.rdma4j.bindings.efa.generated.efadv_device_attr;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.mlx5.Mlx5;
+import org.rdma4j.testing.SimulatedAdapter;
 
 /** The functions of EFA with a device of that provider, which the simulation has as well. */
 @Tag("mlx5")
 final class EfaDeviceTest {
   @BeforeEach
-  void findEfa() throws Throwable {
-    efa(true);
+  void findEfa() {
+    SimulatedAdapter.efa(true);
   }
 
   @AfterEach
-  void findMlx5() throws Throwable {
-    efa(false);
-  }
-
-  private static void efa(boolean found) throws Throwable {
-    MemorySegment function =
-        SymbolLookup.libraryLookup(System.getenv("LD_PRELOAD"), Arena.global())
-            .find("mlx5sim_efa")
-            .orElseThrow();
-    Linker.nativeLinker()
-        .downcallHandle(function, FunctionDescriptor.ofVoid(JAVA_BOOLEAN))
-        .invoke(found);
+  void findMlx5() {
+    SimulatedAdapter.efa(false);
   }
 
   @Test
