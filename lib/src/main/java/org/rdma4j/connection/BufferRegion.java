@@ -41,6 +41,11 @@ class BufferRegion implements BufferMemory {
     return ((BufferRegion) buffer.memory()).region;
   }
 
+  /** Returns the message in a buffer, without its header. */
+  static MemorySlice message(Buffer buffer) {
+    return of(buffer).slice(buffer.payload(), buffer.length());
+  }
+
   /** Returns a part of the bytes after the header of a buffer, for requests of users. */
   static MemorySlice slice(Buffer buffer, long offset, long bytes) {
     return of(buffer).slice(buffer.start() + offset, bytes);

@@ -41,13 +41,13 @@ final class Exposures {
   private static final Set<DeviceCapability> WINDOWS =
       EnumSet.of(DeviceCapability.MEMORY_WINDOW_TYPE_2A, DeviceCapability.MEMORY_WINDOW_TYPE_2B);
 
-  private static final AccessFlag[] READ = {AccessFlag.REMOTE_READ};
+  private static final Set<AccessFlag> READ = EnumSet.of(AccessFlag.REMOTE_READ);
 
   private final ProtectionDomain domain;
   private final boolean hasWindows;
 
-  /** Those whose windows are bound to nothing; guarded by this. */
-  private final Deque<Bound> free = new ArrayDeque<>();
+  /** The windows that are bound to nothing; guarded by this. */
+  private final Deque<MemoryWindow> free = new ArrayDeque<>();
 
   Exposures(ProtectionDomain domain) {
     ExtendedDeviceAttributes attributes = domain.device().extendedAttributes();
@@ -79,42 +79,32 @@ final class Exposures {
    *     cannot access its memory
    * @throws RdmaException if the device has no further window, or the range cannot be registered
    */
-  Exposure toRead(MemoryRegion region, long offset, long length, QueuePair queuePair) {
-    if (!canBind(region, length, queuePair)) {
-      return registered(region.slice(offset, length), READ, queuePair);
-    }
-    long address = region.remoteAddress() + offset;
-    Bound kept = pollFree();
-    Bound bound = kept == null ? new Bound(allocate(), this) : kept;
-    bound.expose(region, offset, length, address, READ);
-    return bound;
+  Exposure toRead(MemorySlice range, QueuePair queuePair) {
+    return canBind(range, queuePair)
+        ? new Bound(range, range.remoteAddress(), take(), READ, this)
+        : registered(range, READ, queuePair);
   }
 
   /**
    * Does what {@link #toRead} does, for a user, with other access. The window is not used again.
    */
   Exposure forUser(MemorySlice range, Set<AccessFlag> access, QueuePair queuePair) {
-    AccessFlag[] flags = access.toArray(AccessFlag[]::new);
-    if (!canBind(range.region(), range.length(), queuePair)) {
-      return registered(range, flags, queuePair);
-    }
-    long address = range.remoteAddress();
-    Bound bound = new Bound(allocate(), this);
-    bound.expose(range.region(), range.offset(), range.length(), address, flags);
-    return bound;
+    return canBind(range, queuePair)
+        ? new Bound(range, range.remoteAddress(), allocate(), access, this)
+        : registered(range, access, queuePair);
   }
 
-  private boolean canBind(MemoryRegion region, long length, QueuePair queuePair) {
+  private boolean canBind(MemorySlice range, QueuePair queuePair) {
     return hasWindows
-        && region.access().contains(AccessFlag.MEMORY_WINDOW_BIND)
-        && length <= MAX_WINDOW
+        && range.region().access().contains(AccessFlag.MEMORY_WINDOW_BIND)
+        && range.length() <= MAX_WINDOW
         && !VerbsAccess.get().isInPlace(queuePair);
   }
 
-  private static Exposure registered(MemorySlice range, AccessFlag[] access, QueuePair queuePair) {
-    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
-    flags.addAll(List.of(access));
-    if (!flags.equals(EnumSet.of(AccessFlag.REMOTE_READ))) {
+  private static Exposure registered(
+      MemorySlice range, Set<AccessFlag> access, QueuePair queuePair) {
+    Set<AccessFlag> flags = EnumSet.copyOf(access);
+    if (!flags.equals(READ)) {
       flags.add(AccessFlag.LOCAL_WRITE);
     }
     Lifetime connection = VerbsAccess.get().lifetime(queuePair);
@@ -128,7 +118,12 @@ final class Exposures {
         });
   }
 
-  private synchronized @Nullable Bound pollFree() {
+  private MemoryWindow take() {
+    MemoryWindow kept = pollFree();
+    return kept == null ? allocate() : kept;
+  }
+
+  private synchronized @Nullable MemoryWindow pollFree() {
     return free.pollLast();
   }
 
@@ -138,48 +133,37 @@ final class Exposures {
     return window;
   }
 
-  private synchronized void keep(Bound unused) {
-    free.addLast(unused);
+  private synchronized void keep(MemoryWindow window) {
+    free.addLast(window);
   }
 
-  /**
-   * A range to which a memory window is bound. It is used again and again with its window, so that
-   * an offer allocates nothing.
-   */
+  /** A range to which a memory window is bound. */
   static final class Bound implements Exposure {
+    private final MemorySlice range;
+    private final long address;
     private final MemoryWindow window;
+    private final AccessFlag[] access;
     private final Exposures home;
-    private @Nullable MemoryRegion region;
-    private long offset;
-    private long length;
-    private long address;
-    private AccessFlag[] access = READ;
-    private int key;
+    private final int key;
 
-    private Bound(MemoryWindow window, Exposures home) {
+    private Bound(
+        MemorySlice range,
+        long address,
+        MemoryWindow window,
+        Set<AccessFlag> access,
+        Exposures home) {
+      this.range = range;
+      this.address = address;
       this.window = window;
+      this.access = access.toArray(AccessFlag[]::new);
       this.home = home;
-    }
-
-    /** Prepares the bind to a range. */
-    private void expose(
-        MemoryRegion of, long from, long bytes, long remoteAddress, AccessFlag[] withAccess) {
-      region = of;
-      offset = from;
-      length = bytes;
-      address = remoteAddress;
-      access = withAccess;
       // Only this binds it, so this is the key of its bind.
-      key = VerbsAccess.get().nextKey(window);
+      this.key = VerbsAccess.get().nextKey(window);
     }
 
     /** Describes the request that begins this. */
     void bind(SendRequests requests) {
-      MemoryRegion bound = region;
-      if (bound == null) {
-        throw new AssertionError("an exposure of nothing");
-      }
-      requests.bind(window, bound, offset, length, access);
+      requests.bind(window, range, access);
     }
 
     /** Describes the request that ends this. */
@@ -205,8 +189,7 @@ final class Exposures {
     @Override
     public void release() {
       VerbsAccess.get().invalidated(window);
-      region = null;
-      home.keep(this);
+      home.keep(window);
     }
 
     @Override

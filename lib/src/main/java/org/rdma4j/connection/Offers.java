@@ -10,7 +10,6 @@ import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
-import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.QueuePair;
 
@@ -55,7 +54,7 @@ final class Offers {
       boolean isAnswer,
       @Nullable Object listener,
       long token) {
-    Exposure exposure = expose(BufferRegion.of(piece), piece.payload(), piece.length());
+    Exposure exposure = expose(BufferRegion.message(piece));
     Buffer carrier = carrier(message, total, offset, piece.length(), exposure);
     Request request = session.newRequest();
     request.offer(kind, number, carrier, piece, exposure);
@@ -67,7 +66,7 @@ final class Offers {
   /** Adds the offer of memory of the user, a whole message. */
   void addMemory(
       int message, MemorySlice memory, boolean isAnswer, CompletableFuture<Void> future) {
-    Exposure exposure = expose(memory.region(), memory.offset(), memory.length());
+    Exposure exposure = expose(memory);
     Buffer carrier = carrier(message, memory.length(), 0, memory.length(), exposure);
     boolean added = false;
     try {
@@ -86,8 +85,8 @@ final class Offers {
   }
 
   /** Exposes what is about to be offered. */
-  private Exposure expose(MemoryRegion region, long offset, long length) {
-    return exposures.toRead(region, offset, length, queuePair);
+  private Exposure expose(MemorySlice range) {
+    return exposures.toRead(range, queuePair);
   }
 
   /** Returns a buffer with the offer of a piece of a message. */

@@ -1,34 +1,30 @@
 package org.rdma4j.lifetime;
 
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The memory windows that are bound to a memory region, or by a queue pair. Devices refuse to
  * deregister a region while a window is bound to it.
- *
- * <p>A bind changes this, so it allocates nothing: the windows are in lists, each at most once.
  */
 public final class BoundWindows {
-  private final List<Lifetime> bound = new ArrayList<>();
+  private final Set<Lifetime> bound = new LinkedHashSet<>();
 
   /**
    * Windows that have been bound elsewhere since; it is not known whether the device has done that
    * yet.
    */
-  private final List<Lifetime> leaving = new ArrayList<>();
+  private final Set<Lifetime> leaving = new LinkedHashSet<>();
 
   public synchronized void add(Lifetime window) {
     bound.removeIf(each -> !each.isOpen());
     leaving.removeIf(each -> !each.isOpen());
     leaving.remove(window);
-    if (!bound.contains(window)) {
-      bound.add(window);
-    }
+    bound.add(window);
   }
 
   public synchronized void leave(Lifetime window) {
-    // It is in one list at most, because add takes it out of the other.
     if (bound.remove(window)) {
       leaving.add(window);
     }
@@ -50,7 +46,7 @@ public final class BoundWindows {
     return closeAll(leaving);
   }
 
-  private boolean closeAll(List<Lifetime> windows) {
+  private boolean closeAll(Set<Lifetime> windows) {
     List<Lifetime> all;
     synchronized (this) {
       all = List.copyOf(windows);

@@ -33,15 +33,6 @@ public final class NativeConstants {
     return Collections.unmodifiableSet(set);
   }
 
-  /** Returns the mask in which the given flags are set, without an object for them. */
-  public static int mask(NativeConstant... flags) {
-    int mask = 0;
-    for (NativeConstant flag : flags) {
-      mask |= flag.value();
-    }
-    return mask;
-  }
-
   /** Returns the mask in which the given flags are set. */
   public static int mask(Collection<? extends NativeConstant> flags) {
     int mask = 0;

@@ -1,11 +1,8 @@
 package org.rdma4j.verbs;
 
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import org.rdma4j.datapath.HotCall;
-import org.rdma4j.datapath.Referent;
 
 /**
  * The memory regions whose bytes the requests of a batch send inline. The provider reads these
@@ -15,11 +12,6 @@ import org.rdma4j.datapath.Referent;
 final class InlineRegions {
   private final HotCall posts;
   private final Set<MemoryRegion> regions = new HashSet<>();
-
-  /**
-   * What says whether they are open: in a list, because a loop over a set allocates an iterator.
-   */
-  private final List<Referent> referents = new ArrayList<>();
 
   InlineRegions(HotCall posts) {
     this.posts = posts;
@@ -34,15 +26,14 @@ final class InlineRegions {
           .whileOpen(
               () -> {
                 region.referent().addWatcher(posts);
-                referents.add(region.referent());
                 return regions.add(region);
               });
     }
   }
 
   boolean areOpen() {
-    for (int i = 0; i < referents.size(); i++) {
-      if (referents.get(i).isGone()) {
+    for (MemoryRegion region : regions) {
+      if (region.referent().isGone()) {
         return false;
       }
     }
@@ -63,6 +54,5 @@ final class InlineRegions {
 
   void dropClosed() {
     regions.removeIf(region -> region.referent().isGone());
-    referents.removeIf(Referent::isGone);
   }
 }

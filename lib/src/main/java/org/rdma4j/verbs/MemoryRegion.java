@@ -12,6 +12,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_mr;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.Referent;
+import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.ReusedPieces;
@@ -64,7 +65,6 @@ public final class MemoryRegion implements AutoCloseable {
   private final int remoteKey;
   private final Referent referent;
   private final Lifetime lifetime;
-  private final MemoryWindow.Target windowTarget;
 
   /** What counts the operations on the memory; null if it does not consist of such pieces. */
   private @Nullable ReusedPieces pieces;
@@ -117,8 +117,6 @@ public final class MemoryRegion implements AutoCloseable {
               registration.end();
             },
             registration.dependsOn(domain).toArray(Lifetime[]::new));
-    this.windowTarget =
-        new MemoryWindow.Target(lifetime, registration.region(), registration.windows());
     Leaks.watch(this, lifetime);
     regions.add(key, self);
     closeBeforeArena(memory);
@@ -441,9 +439,9 @@ public final class MemoryRegion implements AutoCloseable {
     return referent;
   }
 
-  /** Returns what windows keep that are bound to this region. */
-  MemoryWindow.Target windowTarget() {
-    return windowTarget;
+  /** Returns the windows that are bound to this region. */
+  BoundWindows windows() {
+    return registration.windows();
   }
 
   /**

@@ -2,6 +2,9 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -34,11 +37,8 @@ import org.rdma4j.platform.NativeFailures;
  * @see MemoryWindowType
  */
 public final class MemoryWindow implements AutoCloseable {
-  /** The access by which a peer changes the memory. */
-  private static final int WRITES =
-      AccessFlag.REMOTE_WRITE.value() | AccessFlag.REMOTE_ATOMIC.value();
-
-  private static final int WINDOW_ACCESS = WRITES | AccessFlag.REMOTE_READ.value();
+  private static final Set<AccessFlag> WINDOW_ACCESS =
+      EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC);
 
   private final ProtectionDomain domain;
   private final MemoryWindowType type;
@@ -47,18 +47,36 @@ public final class MemoryWindow implements AutoCloseable {
   private final Lifetime lifetime;
 
   /** The result of the last bind, and the state before it; guarded by this. */
-  private final WindowBinding binding = new WindowBinding();
+  private Binding binding;
 
-  private final WindowBinding bindingBefore = new WindowBinding();
+  private Binding bindingBefore;
+
+  /**
+   * What a window is bound to.
+   *
+   * @param key the key that peers use
+   * @param target the region that the window is bound to; null for none
+   */
+  record Binding(int key, @Nullable Target target) {
+    Set<BoundWindows> windows() {
+      return target == null ? Set.of() : target.windows;
+    }
+  }
 
   /**
    * A region that a window is bound to, without the object that users hold.
    *
    * @param lifetime the lifetime of the region
    * @param pointer the native region
-   * @param windows the windows that are bound to the region
+   * @param windows the sets of windows that contain the window while it is bound
    */
-  record Target(Lifetime lifetime, MemorySegment pointer, BoundWindows windows) {}
+  record Target(Lifetime lifetime, MemorySegment pointer, Set<BoundWindows> windows) {
+    static Target of(MemoryRegion region, BoundWindows... others) {
+      Set<BoundWindows> all = new HashSet<>(List.of(others));
+      all.add(region.windows());
+      return new Target(region.lifetime(), region.pointer(), all);
+    }
+  }
 
   static MemoryWindow allocate(ProtectionDomain domain, MemoryWindowType type) {
     return domain
@@ -78,8 +96,8 @@ public final class MemoryWindow implements AutoCloseable {
     this.domain = domain;
     this.type = type;
     this.window = window;
-    this.binding.key = ibv_mw.rkey(window);
-    this.bindingBefore.set(binding);
+    this.binding = new Binding(ibv_mw.rkey(window), null);
+    this.bindingBefore = binding;
     DeviceInfo device = domain.device().info();
     String name = "memory window of " + device.name();
     Referent pointedTo = Referent.of(name);
@@ -145,12 +163,14 @@ public final class MemoryWindow implements AutoCloseable {
    */
   public int bind(
       QueuePair queuePair, long id, MemorySlice part, boolean signaled, AccessFlag... access) {
-    int mask = NativeConstants.mask(access);
+    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+    flags.addAll(List.of(access));
     checkType1();
-    checkBind(part.region(), part.length(), mask);
-    Target region = part.region().windowTarget();
+    checkBind(part, flags);
+    Target region = Target.of(part.region());
     long address = part.region().addressOf(part.offset(), part.length());
-    return post(queuePair, id, signaled, region, address, part.length(), mask);
+    return post(
+        queuePair, id, signaled, region, address, part.length(), NativeConstants.mask(flags));
   }
 
   /**
@@ -251,7 +271,7 @@ public final class MemoryWindow implements AutoCloseable {
             domain.device().info().name(),
             "ibv_bind_mw",
             MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
-        bound(ibv_mw.rkey(window), length == 0 ? null : region, null);
+        bound(length == 0 ? null : region, ibv_mw.rkey(window));
         return binding.key;
       }
     }
@@ -268,30 +288,29 @@ public final class MemoryWindow implements AutoCloseable {
    * Checks what a device would refuse only in the completion, and then the queue pair would go to
    * the state ERROR.
    */
-  void checkBind(MemoryRegion region, long length, int access) {
+  void checkBind(MemorySlice part, Set<AccessFlag> flags) {
+    MemoryRegion region = part.region();
     if (!domain.isSameAs(region.domain())) {
       throw new IllegalArgumentException(
           region + " belongs to another domain than " + this + ", must belong to the same");
     }
-    if (length == 0) {
+    if (part.length() == 0) {
       throw new IllegalArgumentException("the length of the part is 0, must be at least 1");
     }
     if (!region.access().contains(AccessFlag.MEMORY_WINDOW_BIND)) {
       throw new IllegalArgumentException(
           region + " has the access " + region.access() + ", must have MEMORY_WINDOW_BIND");
     }
-    if ((access & ~WINDOW_ACCESS) != 0) {
+    if (!WINDOW_ACCESS.containsAll(flags)) {
       throw new IllegalArgumentException(
-          "access is " + flags(access) + ", must contain only " + flags(WINDOW_ACCESS));
+          "access is " + flags + ", must contain only " + WINDOW_ACCESS);
     }
-    if ((access & WRITES) != 0 && !region.access().contains(AccessFlag.LOCAL_WRITE)) {
+    boolean writes =
+        flags.contains(AccessFlag.REMOTE_WRITE) || flags.contains(AccessFlag.REMOTE_ATOMIC);
+    if (writes && !region.access().contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException(
-          "access is " + flags(access) + ", which requires a region with LOCAL_WRITE");
+          "access is " + flags + ", which requires a region with LOCAL_WRITE");
     }
-  }
-
-  private static Set<AccessFlag> flags(int mask) {
-    return NativeConstants.flags(AccessFlag.class, mask);
   }
 
   /**
@@ -358,21 +377,20 @@ public final class MemoryWindow implements AutoCloseable {
    * Records that a request was created that binds this window to the region and gives it the key.
    * The region must be open during this call.
    *
-   * @param before takes the binding that {@link #dropped} restores
+   * @return the binding that {@link #dropped} restores
    */
-  synchronized void requested(
-      MemoryRegion region, BoundWindows ofQueuePair, int newKey, WindowBinding before) {
-    before.set(binding);
-    bound(newKey, region.windowTarget(), ofQueuePair);
+  synchronized Binding requested(MemoryRegion region, BoundWindows ofQueuePair, int newKey) {
+    return bound(Target.of(region, ofQueuePair), newKey);
   }
 
-  private void bound(int newKey, @Nullable Target target, @Nullable BoundWindows ofQueuePair) {
-    bindingBefore.set(binding);
-    become(newKey, target, ofQueuePair);
+  private Binding bound(@Nullable Target target, int newKey) {
+    bindingBefore = binding;
+    become(new Binding(newKey, target));
+    return bindingBefore;
   }
 
   /** Records that the request which gave the window this key will not be posted. */
-  void dropped(int key, WindowBinding before) {
+  void dropped(int key, Binding before) {
     if (lifetime.tryEnter()) {
       try {
         synchronized (this) {
@@ -402,34 +420,19 @@ public final class MemoryWindow implements AutoCloseable {
 
   /** Records that a request has invalidated this window, after its completion. */
   synchronized void invalidated() {
-    left(binding.ofRegion());
-    left(binding.ofQueuePair);
-    binding.set(binding.key, null, null);
+    binding.windows().forEach(each -> each.left(lifetime));
+    binding = new Binding(binding.key, null);
   }
 
-  private void left(@Nullable BoundWindows from) {
-    if (from != null) {
-      from.left(lifetime);
+  private void become(Binding next) {
+    Set<BoundWindows> to = next.windows();
+    for (BoundWindows from : binding.windows()) {
+      if (!to.contains(from)) {
+        from.leave(lifetime);
+      }
     }
-  }
-
-  private void become(WindowBinding next) {
-    become(next.key, next.target, next.ofQueuePair);
-  }
-
-  private void become(int key, @Nullable Target target, @Nullable BoundWindows ofQueuePair) {
-    move(binding.ofRegion(), target == null ? null : target.windows);
-    move(binding.ofQueuePair, ofQueuePair);
-    binding.set(key, target, ofQueuePair);
-  }
-
-  private void move(@Nullable BoundWindows from, @Nullable BoundWindows to) {
-    if (from != null && from != to) {
-      from.leave(lifetime);
-    }
-    if (to != null) {
-      to.add(lifetime);
-    }
+    to.forEach(each -> each.add(lifetime));
+    binding = next;
   }
 
   @Override

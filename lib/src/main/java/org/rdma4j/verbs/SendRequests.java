@@ -1,7 +1,9 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.inlines.DataPath;
@@ -37,11 +39,11 @@ import org.rdma4j.platform.Range;
  * pair was created with {@link QueuePairConfig#signalAll}. The memory of a request must not change
  * until the request has completed.
  *
- * <p>No method allocates, except the first {@link #bind binds} of a batch. A batch belongs to the
- * first thread that uses it, until that thread calls {@link #release}. Every method but {@link
- * #size} throws IllegalStateException if another thread owns the batch or the queue pair is closed,
- * which their descriptions do not repeat. If the queue pair is closed during a post, the close
- * waits until the post returns.
+ * <p>No method allocates, except {@link #bind}. A batch belongs to the first thread that uses it,
+ * until that thread calls {@link #release}. Every method but {@link #size} throws
+ * IllegalStateException if another thread owns the batch or the queue pair is closed, which their
+ * descriptions do not repeat. If the queue pair is closed during a post, the close waits until the
+ * post returns.
  *
  * @see QueuePair#sendRequests(int)
  * @see PreparedSends
@@ -645,7 +647,8 @@ public final class SendRequests extends RequestChain {
 
   /**
    * Makes the request bind a memory window of type 2 to a part of a memory region, {@code
-   * IBV_WR_BIND_MW}, and gives the window its next {@link MemoryWindow#remoteKey key}.
+   * IBV_WR_BIND_MW}, and gives the window its next {@link MemoryWindow#remoteKey key}. Unlike other
+   * requests, this one allocates objects.
    *
    * @param window a memory window of type 2 of the same protection domain
    * @param part the part of the region that peers can access through the window: at least 1 byte of
@@ -659,66 +662,42 @@ public final class SendRequests extends RequestChain {
    *     it, or something is closed
    */
   public SendRequests bind(MemoryWindow window, MemorySlice part, AccessFlag... access) {
-    return bind(window, part.region(), part.offset(), part.length(), access);
-  }
-
-  /**
-   * Makes the request bind a memory window of type 2 to a part of a memory region, as {@link
-   * #bind(MemoryWindow, MemorySlice, AccessFlag...)} does.
-   *
-   * @param window a memory window of type 2 of the same protection domain
-   * @param region a region of the same domain with MEMORY_WINDOW_BIND
-   * @param offset the offset of the part in the region, in bytes
-   * @param length the length of the part in bytes, at least 1
-   * @param access what peers may do: any of REMOTE_READ, REMOTE_WRITE and REMOTE_ATOMIC; the last
-   *     two need a region with LOCAL_WRITE
-   * @return this
-   * @throws IndexOutOfBoundsException if the part does not lie within the region
-   * @throws IllegalArgumentException if the window is of type 1 or belongs to another domain, the
-   *     part is empty, or the region or the flags do not allow the bind
-   * @throws IllegalStateException if there is no request, the type of the queue pair does not allow
-   *     it, or something is closed
-   */
-  public SendRequests bind(
-      MemoryWindow window, MemoryRegion region, long offset, long length, AccessFlag... access) {
     long request = allow(SendLayout.BIND_MW);
     window.checkType2(queuePair.domain());
-    int mask = NativeConstants.mask(access);
-    window.checkBind(region, length, mask);
-    long address = region.addressOf(offset, length);
-    region.lifetime().enter();
-    try {
-      window.lifetime().enter();
-      try {
-        bindWhileOpen(request, window, region, address, length, mask);
-      } finally {
-        window.lifetime().leave();
-      }
-    } finally {
-      region.lifetime().leave();
-    }
+    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+    flags.addAll(List.of(access));
+    window.checkBind(part, flags);
+    MemoryRegion region = part.region();
+    long address = region.addressOf(part.offset(), part.length());
+    region
+        .lifetime()
+        .whileOpen(
+            () ->
+                window
+                    .lifetime()
+                    .whileOpen(
+                        () -> {
+                          int key = window.nextKey();
+                          RawMemory.putLong(
+                              request + SendLayout.BIND_WINDOW, window.pointer().address());
+                          RawMemory.putInt(request + SendLayout.BIND_RKEY, key);
+                          RawMemory.putLong(
+                              request + SendLayout.BIND_REGION, region.pointer().address());
+                          RawMemory.putLong(request + SendLayout.BIND_ADDR, address);
+                          RawMemory.putLong(request + SendLayout.BIND_LENGTH, part.length());
+                          RawMemory.putInt(
+                              request + SendLayout.BIND_ACCESS, NativeConstants.mask(flags));
+                          // Soft-RoCE refuses what an earlier request may have left here.
+                          RawMemory.putInt(request + SendLayout.IMM_DATA, 0);
+                          referTo(Referent.NONE)
+                              .set(index(request), window.referent(), region.referent());
+                          RawMemory.putInt(request + SendLayout.OPCODE, SendLayout.BIND_MW);
+                          MemoryWindow.Binding before =
+                              window.requested(region, queuePair.windows(), key);
+                          binds().add(request, window, key, before);
+                          return true;
+                        }));
     return this;
-  }
-
-  private void bindWhileOpen(
-      long request,
-      MemoryWindow window,
-      MemoryRegion region,
-      long address,
-      long length,
-      int access) {
-    int key = window.nextKey();
-    RawMemory.putLong(request + SendLayout.BIND_WINDOW, window.pointer().address());
-    RawMemory.putInt(request + SendLayout.BIND_RKEY, key);
-    RawMemory.putLong(request + SendLayout.BIND_REGION, region.pointer().address());
-    RawMemory.putLong(request + SendLayout.BIND_ADDR, address);
-    RawMemory.putLong(request + SendLayout.BIND_LENGTH, length);
-    RawMemory.putInt(request + SendLayout.BIND_ACCESS, access);
-    // Soft-RoCE refuses what an earlier request may have left here.
-    RawMemory.putInt(request + SendLayout.IMM_DATA, 0);
-    referTo(Referent.NONE).set(index(request), window.referent(), region.referent());
-    RawMemory.putInt(request + SendLayout.OPCODE, SendLayout.BIND_MW);
-    window.requested(region, queuePair.windows(), key, binds().add(request, window, key));
   }
 
   private PendingBinds binds() {

@@ -160,7 +160,7 @@ final class MemoryWindowTest {
   void aRegionClosesWhileItsWindowIsBeingBoundElsewhere() {
     bind(target, 0, 64);
     // As if a bind to another region was posted, but the device had not done it yet.
-    window.requested(bindable(), new BoundWindows(), window.nextKey(), new WindowBinding());
+    window.requested(bindable(), new BoundWindows(), window.nextKey());
     target.close();
     assertThatThrownBy(window::remoteKey).isInstanceOf(IllegalStateException.class);
   }

@@ -3,15 +3,11 @@ package org.rdma4j.bench.posts;
 import com.sun.management.ThreadMXBean;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.rdma4j.memory.SlabPool;
-import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
-import org.rdma4j.verbs.MemoryWindow;
-import org.rdma4j.verbs.MemoryWindowType;
 import org.rdma4j.verbs.PreparedReceives;
 import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ReceiveRequests;
@@ -27,9 +23,6 @@ final class AllocateNothing {
   private static final int ROUNDS = 100;
   private static final int CHAIN = 8;
 
-  /** In an array, or each call would create one unless the compiler prevents it. */
-  private static final AccessFlag[] READ = {AccessFlag.REMOTE_READ};
-
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private final SelfConnectedQueuePair adapter;
   private final boolean extended;
@@ -38,8 +31,7 @@ final class AllocateNothing {
   private final ReceiveRequests receives;
   private final Completions completions;
   private final SlabPool pool;
-  private final MemorySegment bytes =
-      MemorySegment.ofArray(new byte[SelfConnectedQueuePair.MESSAGE]);
+  private final MemorySegment bytes = MemorySegment.ofArray(new byte[SelfConnectedQueuePair.MESSAGE]);
 
   private AllocateNothing(SelfConnectedQueuePair adapter, boolean extended) {
     this.adapter = adapter;
@@ -59,8 +51,7 @@ final class AllocateNothing {
   /** Takes the style of calls, the queues, and "sends" or "receives". */
   public static void main(String[] arguments) {
     QueuesOfJava queues = QueuesOfJava.valueOf(arguments[1]);
-    try (SelfConnectedQueuePair adapter =
-        new SelfConnectedQueuePair(CallStyle.valueOf(arguments[0]), queues)) {
+    try (SelfConnectedQueuePair adapter = new SelfConnectedQueuePair(CallStyle.valueOf(arguments[0]), queues)) {
       AllocateNothing calls = new AllocateNothing(adapter, queues.areExtended());
       if (arguments[2].equals("receives")) {
         calls.measureReceives();
@@ -75,8 +66,7 @@ final class AllocateNothing {
   private void measureReceives() {
     PreparedSends send =
         sends.add(0).from(region, 0, SelfConnectedQueuePair.MESSAGE).signaled().prepare();
-    PreparedReceives ring =
-        receives.add(0).into(region, 0, SelfConnectedQueuePair.MESSAGE).prepare();
+    PreparedReceives ring = receives.add(0).into(region, 0, SelfConnectedQueuePair.MESSAGE).prepare();
     measure(
         "receive",
         i -> {
@@ -107,8 +97,7 @@ final class AllocateNothing {
     long address = region.remoteAddress();
     int key = region.remoteKey();
     measure(
-        "inline of a region",
-        i -> one(sends.add(i).inline(region, 0, SelfConnectedQueuePair.MESSAGE)));
+        "inline of a region", i -> one(sends.add(i).inline(region, 0, SelfConnectedQueuePair.MESSAGE)));
     PreparedSends write = piece(sends.add(0).write(address, key)).signaled().prepare();
     measure("prepared write", i -> reap(write.remoteOffset(0, 0).signaled(0, true).post()));
     measure("inline", i -> one(sends.add(i).inline(bytes, 0, SelfConnectedQueuePair.MESSAGE)));
@@ -125,28 +114,6 @@ final class AllocateNothing {
     measure(
         "fetch and add",
         i -> one(sends.add(i).fetchAndAdd(address, key, i).into(region, 0, Long.BYTES)));
-    // Last, because each post looks closer from the first bind on.
-    measureBinds();
-  }
-
-  private void measureBinds() {
-    MemoryRegion bindable =
-        adapter.domain().register(SelfConnectedQueuePair.MESSAGE, AccessFlag.MEMORY_WINDOW_BIND);
-    MemoryWindow window = adapter.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2);
-    AtomicInteger key = new AtomicInteger(window.remoteKey());
-    measure(
-        "bind and invalidate",
-        i -> {
-          int bound = key.updateAndGet(AllocateNothing::keyAfter);
-          sends.add(i).bind(window, bindable, 0, 8, READ);
-          sends.add(i).invalidate(bound);
-          return one(sends);
-        });
-  }
-
-  /** Counts as ibv_inc_rkey does. */
-  private static int keyAfter(int key) {
-    return (key & ~0xff) | ((key + 1) & 0xff);
   }
 
   private void measure(String name, Call call) {

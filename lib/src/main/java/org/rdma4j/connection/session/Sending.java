@@ -799,8 +799,6 @@ final class Sending {
     if (request.usesMemory()) {
       userMemory.end(request.local());
     }
-    // Another offer may have it now.
-    request.exposure = null;
     request.end(connection, reason);
     backlog.remove(request.heldBytes);
     deliveries.writabilityChanged();
