@@ -31,7 +31,8 @@ final class AllocateNothing {
   private final ReceiveRequests receives;
   private final Completions completions;
   private final SlabPool pool;
-  private final MemorySegment bytes = MemorySegment.ofArray(new byte[SelfConnectedQueuePair.MESSAGE]);
+  private final MemorySegment bytes =
+      MemorySegment.ofArray(new byte[SelfConnectedQueuePair.MESSAGE]);
 
   private AllocateNothing(SelfConnectedQueuePair adapter, boolean extended) {
     this.adapter = adapter;
@@ -51,7 +52,8 @@ final class AllocateNothing {
   /** Takes the style of calls, the queues, and "sends" or "receives". */
   public static void main(String[] arguments) {
     QueuesOfJava queues = QueuesOfJava.valueOf(arguments[1]);
-    try (SelfConnectedQueuePair adapter = new SelfConnectedQueuePair(CallStyle.valueOf(arguments[0]), queues)) {
+    try (SelfConnectedQueuePair adapter =
+        new SelfConnectedQueuePair(CallStyle.valueOf(arguments[0]), queues)) {
       AllocateNothing calls = new AllocateNothing(adapter, queues.areExtended());
       if (arguments[2].equals("receives")) {
         calls.measureReceives();
@@ -66,7 +68,8 @@ final class AllocateNothing {
   private void measureReceives() {
     PreparedSends send =
         sends.add(0).from(region, 0, SelfConnectedQueuePair.MESSAGE).signaled().prepare();
-    PreparedReceives ring = receives.add(0).into(region, 0, SelfConnectedQueuePair.MESSAGE).prepare();
+    PreparedReceives ring =
+        receives.add(0).into(region, 0, SelfConnectedQueuePair.MESSAGE).prepare();
     measure(
         "receive",
         i -> {
@@ -97,7 +100,8 @@ final class AllocateNothing {
     long address = region.remoteAddress();
     int key = region.remoteKey();
     measure(
-        "inline of a region", i -> one(sends.add(i).inline(region, 0, SelfConnectedQueuePair.MESSAGE)));
+        "inline of a region",
+        i -> one(sends.add(i).inline(region, 0, SelfConnectedQueuePair.MESSAGE)));
     PreparedSends write = piece(sends.add(0).write(address, key)).signaled().prepare();
     measure("prepared write", i -> reap(write.remoteOffset(0, 0).signaled(0, true).post()));
     measure("inline", i -> one(sends.add(i).inline(bytes, 0, SelfConnectedQueuePair.MESSAGE)));
