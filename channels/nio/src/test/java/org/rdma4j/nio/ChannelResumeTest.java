@@ -695,7 +695,7 @@ final class ChannelResumeTest {
   }
 
   /** Creates a provider that does not leave a server alone which has refused a claim. */
-  private static RdmaSelectorProvider impatient() {
+  static RdmaSelectorProvider impatient() {
     return new RdmaSelectorProvider(
         new ChannelSettings(
             true,

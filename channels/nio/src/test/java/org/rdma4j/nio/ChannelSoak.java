@@ -5,13 +5,11 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,16 +22,14 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import org.rdma4j.nio.handover.Proof;
 import org.rdma4j.testing.ChildProcess;
-import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.testing.Held;
 import org.rdma4j.testing.SimulatedAdapter;
 
 /**
  * Lets random clients come to a server whose channels are upgraded to RDMA, and checks all bytes in
  * both directions: clients that end in order, that close or reset in the middle, that have no
- * provider, and processes that are killed. The simulated adapter also fails at random moments, and
+ * provider, and processes that are killed. At random moments, the simulated adapter fails or
  * registers no memory.
  *
  * <p>It fails if a byte is wrong, if a client that ends in order has lost one, if one takes too
@@ -59,7 +55,7 @@ final class ChannelSoak {
   private record Bytes(long read, long written) {}
 
   private final RdmaSelectorProvider servers = UpgradeTest.provider("");
-  private final RdmaSelectorProvider clients = new RdmaSelectorProvider(settings());
+  private final RdmaSelectorProvider clients = ChannelResumeTest.impatient();
   private final ServerSocketChannel listener = UpgradeTest.listen(servers);
 
   /** The channels of the server, by the ports of the clients. */
@@ -72,20 +68,6 @@ final class ChannelSoak {
   private final AtomicLong failures = new AtomicLong();
 
   private ChannelSoak() throws Exception {}
-
-  /** Those of the other tests, but a server that has failed is tried again after a second. */
-  private static ChannelSettings settings() {
-    return new ChannelSettings(
-        true,
-        true,
-        new Proof(new byte[0], 32),
-        Duration.ofSeconds(60),
-        1,
-        Long.MAX_VALUE,
-        1L << 30,
-        List.of(),
-        Map.of(InetAddress.getLoopbackAddress(), DeviceAddress.ipv4()));
-  }
 
   /** Takes the seed, or "random", and the number of seconds. */
   public static void main(String[] arguments) throws Exception {
@@ -201,8 +183,11 @@ final class ChannelSoak {
           count("adapter: broken");
         } else {
           SimulatedAdapter.pinLimit(SimulatedAdapter.pinned());
-          Thread.sleep(random.nextInt(MAX_MILLIS_WITHOUT_MEMORY));
-          SimulatedAdapter.pinLimit(-1);
+          try {
+            Thread.sleep(random.nextInt(MAX_MILLIS_WITHOUT_MEMORY));
+          } finally {
+            SimulatedAdapter.pinLimit(-1);
+          }
           count("adapter: no memory");
         }
       }
@@ -295,11 +280,11 @@ final class ChannelSoak {
     }
   }
 
-  /** Cuts RDMA as soon as both sides have joined, which is before they have moved. */
+  /** Cuts RDMA as soon as both sides have joined: most of the time, before they have moved. */
   private void cutInTheUpgrade(SocketChannel channel, int port) {
     long end = System.nanoTime() + MAX_MILLIS_TO_GO_OVER * 1_000_000L;
     try {
-      while (System.nanoTime() - end < 0) {
+      while (System.nanoTime() - end < 0 && ((StreamChannel) channel).hasUpgrade()) {
         SocketChannel other = serving.get(port);
         if (other != null
             && ChannelResumeTest.hasJoined(channel)
@@ -308,7 +293,7 @@ final class ChannelSoak {
           count("client: cut in the moment of the upgrade");
           return;
         }
-        Thread.onSpinWait();
+        LockSupport.parkNanos(20_000);
       }
     } catch (Exception noFieldOfThatName) {
       fail("RDMA cannot be cut: " + noFieldOfThatName);

@@ -8,6 +8,7 @@ import jakarta.jms.MessageConsumer;
 import jakarta.jms.MessageProducer;
 import jakarta.jms.Queue;
 import jakarta.jms.Session;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.activemq.ActiveMQConnectionFactory;
@@ -18,9 +19,6 @@ import org.rdma4j.testing.SimulatedAdapter;
  * Sends small messages through a broker of ActiveMQ Classic, and checks that they come in order.
  */
 final class ActiveMqMessages {
-  static final int BYTES = 200;
-  static final String RECEIVED = "received ";
-  static final String RESUMED = "resumed ";
 
   private final CompletableFuture<Integer> received = new CompletableFuture<>();
   private final Session sending;
@@ -44,7 +42,7 @@ final class ActiveMqMessages {
     try (Connection connection = factory.createConnection()) {
       connection.start();
       new ActiveMqMessages(connection).run(Integer.parseInt(args[1]));
-      System.out.println(RESUMED + Way.statistics().resumed());
+      System.out.println(NumberedBytes.RESUMED + Way.statistics().resumed());
     }
     System.exit(0);
   }
@@ -52,7 +50,7 @@ final class ActiveMqMessages {
   private void run(int count) throws Exception {
     while (!Way.isFound()) {
       send(0);
-      consumer.receive();
+      Objects.requireNonNull(consumer.receive(ChildProcess.TIMEOUT.toMillis()));
     }
     consumer.setMessageListener(message -> check(message, count));
     for (int i = 0; i < count; i++) {
@@ -61,12 +59,13 @@ final class ActiveMqMessages {
       }
       send(i);
     }
-    System.out.println(RECEIVED + received.get(ChildProcess.TIMEOUT.toSeconds(), TimeUnit.SECONDS));
+    System.out.println(
+        NumberedBytes.RECEIVED + received.get(ChildProcess.TIMEOUT.toSeconds(), TimeUnit.SECONDS));
   }
 
   private void send(int number) throws JMSException {
     BytesMessage message = sending.createBytesMessage();
-    message.writeBytes(NumberedBytes.of(number, BYTES));
+    message.writeBytes(NumberedBytes.of(number, NumberedBytes.OF_A_MESSAGE));
     producer.send(message);
   }
 

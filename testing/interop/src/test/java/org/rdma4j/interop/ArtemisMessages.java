@@ -1,5 +1,6 @@
 package org.rdma4j.interop;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.activemq.artemis.api.core.ActiveMQException;
@@ -20,9 +21,6 @@ import org.rdma4j.testing.SimulatedAdapter;
  * middle, the adapter breaks, which must be no failure of the connection.
  */
 final class ArtemisMessages {
-  static final int BYTES = 200;
-  static final String RECEIVED = "received ";
-  static final String RESUMED = "resumed ";
   private static final String QUEUE = "messages";
 
   private final CompletableFuture<Integer> received = new CompletableFuture<>();
@@ -48,7 +46,7 @@ final class ArtemisMessages {
           QueueConfiguration.of(QUEUE).setRoutingType(RoutingType.ANYCAST).setDurable(false));
       session.start();
       new ArtemisMessages(session).run(Integer.parseInt(args[1]));
-      System.out.println(RESUMED + Way.statistics().resumed());
+      System.out.println(NumberedBytes.RESUMED + Way.statistics().resumed());
     }
     System.exit(0);
   }
@@ -56,7 +54,7 @@ final class ArtemisMessages {
   private void run(int count) throws Exception {
     while (!Way.isFound()) {
       send(0);
-      consumer.receive().acknowledge();
+      Objects.requireNonNull(consumer.receive(ChildProcess.TIMEOUT.toMillis())).acknowledge();
     }
     consumer.setMessageHandler(message -> check(message, count));
     for (int i = 0; i < count; i++) {
@@ -65,12 +63,13 @@ final class ArtemisMessages {
       }
       send(i);
     }
-    System.out.println(RECEIVED + received.get(ChildProcess.TIMEOUT.toSeconds(), TimeUnit.SECONDS));
+    System.out.println(
+        NumberedBytes.RECEIVED + received.get(ChildProcess.TIMEOUT.toSeconds(), TimeUnit.SECONDS));
   }
 
   private void send(int number) throws ActiveMQException {
     ClientMessage message = session.createMessage(false);
-    message.getBodyBuffer().writeBytes(NumberedBytes.of(number, BYTES));
+    message.getBodyBuffer().writeBytes(NumberedBytes.of(number, NumberedBytes.OF_A_MESSAGE));
     producer.send(message);
   }
 

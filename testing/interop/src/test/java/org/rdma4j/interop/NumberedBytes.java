@@ -6,6 +6,13 @@ import java.util.Random;
 
 /** Bytes that begin with their number, and of which the others follow from it. */
 final class NumberedBytes {
+  /** The length of each message that a client sends through its broker. */
+  static final int OF_A_MESSAGE = 200;
+
+  // What such a client prints, before a number.
+  static final String RECEIVED = "received ";
+  static final String RESUMED = "resumed ";
+
   private NumberedBytes() {}
 
   static byte[] of(int number, int length) {

@@ -218,8 +218,11 @@ public final class SimulatedAdapter {
   /** Breaks the adapter for a moment, so that all RDMA of this process ends. */
   public static void breakForAMoment() throws InterruptedException {
     breakDown(true);
-    Thread.sleep(MOMENT);
-    breakDown(false);
+    try {
+      Thread.sleep(MOMENT);
+    } finally {
+      breakDown(false);
+    }
   }
 
   /** Removes the device for all that is open, and breaks it until it is mended. */
