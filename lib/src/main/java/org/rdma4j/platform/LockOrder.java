@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>If the system property {@code org.rdma4j.locks} is {@code checked}, each lock checks this, so
  * that a thread that breaks the order fails also if no other thread is in its way. The tests on
- * devices set it. Monitors are not in the order: a thread that holds one takes no lock.
+ * devices set it. Monitors are not checked.
  */
 public enum LockOrder {
   /** Held by a thread that waits for the descriptors of a loop. */

@@ -1,7 +1,7 @@
 package org.rdma4j.nio;
 
 /**
- * What carries one direction of a channel. Each direction changes for itself:
+ * What carries one direction of a channel. Each direction changes on its own:
  *
  * <table>
  * <caption>The changes, and when they happen</caption>
@@ -24,13 +24,12 @@ enum Carrier {
   TCP_AGAIN;
 
   /**
-   * Returns what carries the direction from now on.
+   * Returns what carries the direction from now on. It may be RDMA already.
    *
    * @throws IllegalStateException if that must not follow
    */
   Carrier to(Carrier next) {
-    boolean may = next == RDMA || (next == TCP_AGAIN && this == RDMA);
-    if (!may) {
+    if (next == TCP || (next == TCP_AGAIN && this != RDMA)) {
       throw new IllegalStateException(
           "a direction that is carried by " + this + " must not change to " + next);
     }

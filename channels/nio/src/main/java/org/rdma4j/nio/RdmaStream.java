@@ -465,7 +465,7 @@ final class RdmaStream {
         checkAccessible(sources, at, offset + length);
         if (mayResume()) {
           if (connection.isOpen()) {
-            // The device has failed, and the connection has not noticed that yet.
+            // The device has failed, but its connection is still open.
             abort();
           }
           // Its end follows, and then it is known whether the connection resumes over TCP.

@@ -264,7 +264,7 @@ final class Upgrade {
     lock.lock();
     try {
       late = !close.isOpen();
-      output.becomeDue();
+      output.updateDue();
     } finally {
       lock.unlock();
     }
@@ -315,7 +315,7 @@ final class Upgrade {
       lock.lock();
       try {
         input.moves(offset);
-        output.becomeDue();
+        output.updateDue();
       } finally {
         lock.unlock();
       }
@@ -403,8 +403,8 @@ final class Upgrade {
 
   /**
    * Begins to resume over TCP, if both directions can. Called at the end of the connection. If the
-   * peer's offset has not arrived, this side searches what it reads from TCP for the peer's record:
-   * the offset is the number of bytes before it.
+   * peer's offset has not arrived, this side looks for the peer's record in what it reads from TCP:
+   * the number of bytes before the record is the offset.
    *
    * @param closedByPeer whether the connection was closed in order: during the upgrade, only
    *     because the peer's channel is closed

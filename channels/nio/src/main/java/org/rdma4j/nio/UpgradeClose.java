@@ -10,7 +10,7 @@ import org.rdma4j.nio.handover.Handover;
  * <p>The lock of the upgrade guards this. What is volatile is also read without it.
  */
 final class UpgradeClose {
-  /** How far the close is: from each state the next ones may follow. */
+  /** How far the close is. It goes on to a later state only. */
   private enum State {
     OPEN,
     /** The program has closed the channel, but TCP stays open until all was delivered. */
@@ -34,7 +34,7 @@ final class UpgradeClose {
     this.lock = lock;
   }
 
-  /** Returns whether the program has not closed the channel. */
+  /** Returns true until the program closes the channel. */
   boolean isOpen() {
     return state == State.OPEN;
   }

@@ -108,7 +108,7 @@ final class UpgradeInput {
   }
 
   /**
-   * Notes what was read from TCP.
+   * Records what was read from TCP.
    *
    * @throws SocketException if the peer had said that it sends less there
    */
@@ -305,7 +305,7 @@ final class UpgradeInput {
     return endDue;
   }
 
-  /** The resume has failed. */
+  /** The resume has failed. Requires the lock. */
   void resumeFailed() {
     if (carrier == Carrier.TCP_AGAIN) {
       carrier = carrier.to(Carrier.RDMA);

@@ -41,7 +41,7 @@ final class UpgradeOutput {
 
   // ---- TCP
 
-  /** Notes what was written to TCP. Called with the lock of writers. */
+  /** Records what was written to TCP. Called with the lock of writers. */
   void wrote(ByteBuffer bytes, int from, int length) {
     Upgrade following = upgrade.next();
     if (following != null) {
@@ -80,7 +80,7 @@ final class UpgradeOutput {
   }
 
   /** Looks whether the output should move. Requires the lock. */
-  void becomeDue() {
+  void updateDue() {
     due = handover.isOutputDue();
   }
 

@@ -25,14 +25,14 @@ public final class Lifecycle {
    * <tr><td>OPEN</td><td>CLOSING</td><td>the user closes the connection</td></tr>
    * <tr><td>CLOSING</td><td>UNREACHABLE</td><td>the device or the protocol fails</td></tr>
    * <tr><td>BROKEN</td><td>ENDING</td><td>the user closes the connection</td></tr>
-   * <tr><td>all</td><td>ENDING</td><td>the close waits no longer, or what the connection needs is
+   * <tr><td>any</td><td>ENDING</td><td>the close waits no longer, or what the connection needs is
    * closed</td></tr>
    * </table>
    */
   private enum Stage {
     OPEN,
 
-    /** It has failed, and the user has not closed it. */
+    /** The connection has failed, and the user has not closed it. */
     BROKEN,
 
     /** A close has begun, and waits until the peer has what was sent. */
@@ -82,7 +82,7 @@ public final class Lifecycle {
   /** Whether the device takes no requests any more. */
   private boolean stopped;
 
-  /** Why it is broken, also after a close of that; null if it is not. */
+  /** Why the connection is broken, also once the user has closed it; null if it is not broken. */
   private @Nullable ConnectionException failure;
 
   /** Whether the peer has reported why it broke the connection. */
